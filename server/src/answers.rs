@@ -4,6 +4,4 @@
 
 pub(crate) mod find;
 pub(crate) mod validated;
-pub(crate) mod calibrated;
 pub(crate) mod measured;
-pub(crate) mod import_answers;

@@ -10,9 +10,7 @@ mod output;
 mod progress;
 mod trace;
 mod terminal;
-mod calibrate;
 mod export;
-mod import;
 mod knobs;
 mod licences;
 mod presets;
@@ -25,7 +23,6 @@ mod experts;
 mod predict;
 mod infer;
 mod routing;
-mod validate;
 mod worker;
 pub(crate) mod retention;
 mod upkeep;
@@ -72,8 +69,6 @@ enum Own {
     Knobs(knobs::Arguments),
     /// Write a design as a file or as a launch script
     Export(export::Arguments),
-    /// Make a design of a config.json, a launch script or an argument file
-    Import(import::Arguments),
     /// Place a design's experts: imbalance before and after the planner, its moves, what drops
     Routing(routing::Arguments),
     /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
@@ -84,10 +79,6 @@ enum Own {
     Worker(worker::Arguments),
     /// Put the results of a sweep's shards together
     Merge(merge::Arguments),
-    /// Compare published runs with what the model predicts for them
-    Validate(validate::Arguments),
-    /// Fit the state of your software to runs of your own: a profile of a few knobs
-    Calibrate(calibrate::Arguments),
     /// Serve the explorer and its API
     Serve(Box<serve::Arguments>),
     /// Answer agents by the Model Context Protocol, over stdio or HTTP: the commands as tools
@@ -136,14 +127,15 @@ impl Failure {
 /// Every command with its arguments, to be described.
 #[must_use]
 pub fn command() -> clap::Command {
-    let program = Program::command().subcommands(OPERATIONS.iter().map(|entry| (entry.command)()));
+    let operations = OPERATIONS.iter().filter(|entry| entry.has_command);
+    let program = Program::command().subcommands(operations.map(|entry| (entry.command)()));
     Own::augment_subcommands(program)
 }
 
 impl FromArgMatches for Command {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let operation = matches.subcommand().and_then(|(name, arguments)| {
-            let entry = OPERATIONS.iter().find(|entry| entry.name == name)?;
+            let entry = OPERATIONS.iter().find(|it| it.has_command && it.name == name)?;
             Some(Self::Operation(entry, arguments.clone()))
         });
         operation.map_or_else(|| Own::from_arg_matches(matches).map(Box::new).map(Self::Own), Ok)
@@ -187,14 +179,11 @@ fn run(command: Own, settings: &str) -> Result<(), Failure> {
         Own::Presets(arguments) => presets::run(&arguments),
         Own::Knobs(arguments) => knobs::run(&arguments),
         Own::Export(arguments) => export::run(&arguments),
-        Own::Import(arguments) => import::run(&arguments),
         Own::Routing(arguments) => routing::run(&arguments),
         Own::Schedule(arguments) => schedule::run(&arguments),
         Own::Sweep(arguments) => sweep::run(&arguments),
         Own::Worker(arguments) => worker::run(&arguments),
         Own::Merge(arguments) => merge::run(&arguments),
-        Own::Validate(arguments) => validate::run(&arguments),
-        Own::Calibrate(arguments) => calibrate::run(&arguments),
         Own::Serve(arguments) if arguments.print_config => output::result(settings),
         Own::Serve(arguments) => serve::run(*arguments),
         Own::Mcp(arguments) => mcp::run(arguments),

@@ -21,7 +21,7 @@ mod http;
 pub mod cli;
 
 pub use reports::{inferred, layouts, registry, report};
-use reports::{experts, imported};
+use reports::experts;
 
 pub use http::routes::openapi::document as api_document;
 pub use http::routes::router;

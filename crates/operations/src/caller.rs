@@ -1,5 +1,6 @@
 //! The caller of an operation: who waits for the answer, and the world around it.
 
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -45,6 +46,11 @@ pub trait Caller: Sync {
         let _ = line;
     }
 
+    /// Maximum number of seconds of a call, where there is one.
+    fn max_seconds(&self) -> Option<u64> {
+        None
+    }
+
     /// Seconds since the call began.
     fn seconds(&self) -> f64;
 
@@ -63,14 +69,31 @@ pub trait Caller: Sync {
     /// It can't be read, is longer, or this door reads no files.
     fn bytes(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
         let _ = max_bytes;
-        let detail = format!("{} can't be read here: send what is in it", path.display());
-        Err(Refusal::new("no_files", "", detail))
+        Err(no_files(path))
     }
 
     /// Whether there is a file of this name that [`Caller::bytes`] may read.
     fn has_file(&self, path: &Path) -> bool {
         let _ = path;
         false
+    }
+
+    /// Content of a file that the input names, to be read bit by bit.
+    ///
+    /// # Errors
+    /// As of [`Caller::bytes`].
+    fn open(&self, path: &Path) -> Result<Box<dyn Read>, Refusal> {
+        Err(no_files(path))
+    }
+
+    /// Texts of a folder that the input names, each with its path in there; `None` where it is no
+    /// folder.
+    ///
+    /// # Errors
+    /// It can't be read, or has too many files.
+    fn folder(&self, path: &Path) -> Result<Option<Vec<(String, String)>>, Refusal> {
+        let _ = path;
+        Ok(None)
     }
 
     /// Trace of expert loads in a file that the input names.
@@ -91,4 +114,10 @@ pub trait Caller: Sync {
         let query = query.trim_start_matches('/').trim_start_matches('?');
         format!("{}/?{query}", self.base())
     }
+}
+
+/// Refusal of a door that reads no files.
+fn no_files(path: &Path) -> Refusal {
+    let detail = format!("{} can't be read here: send what is in it", path.display());
+    Refusal::new("no_files", "", detail)
 }

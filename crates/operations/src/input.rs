@@ -202,22 +202,13 @@ fn of_preset(id: &str) -> Result<Design, Vec<KnobError>> {
 }
 
 /// The design of a file; the outer error is about the file, the inner one about its content.
-fn read_file(
+pub(crate) fn read_file(
     path: &Path,
     caller: &dyn Caller,
 ) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
     let text = files::text(path, caller)?;
-    Ok(if is_toml(path, &text) { read_toml(&text) } else { json::read(&text) })
-}
-
-/// Whether a file is TOML, by its extension; if that tells nothing, a text that begins with a brace
-/// is JSON.
-fn is_toml(path: &Path, text: &str) -> bool {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => true,
-        Some("json") => false,
-        _ => !text.trim_start().starts_with(['{', '[']),
-    }
+    let is_toml = files::is_toml(path, &text, &['{', '[']);
+    Ok(if is_toml { read_toml(&text) } else { json::read(&text) })
 }
 
 fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
@@ -234,13 +225,18 @@ fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
 
 /// Applies `knob=value`.
 fn put(design: &mut Design, setting: &str, names: Names) -> Result<KnobId, KnobError> {
+    let (knob, value) = setting_of(setting, names)?;
+    design.set_text(knob, value)?;
+    Ok(knob)
+}
+
+/// Knob and value of `knob=value`.
+pub(crate) fn setting_of(setting: &str, names: Names) -> Result<(KnobId, &str), KnobError> {
     let (name, value) = setting.split_once('=').ok_or_else(|| KnobError {
         rule: "missing_value",
         knob: setting.chars().take(80).collect(),
         detail: "a setting is knob=value, such as tp=8".to_owned(),
         nearest: vec![],
     })?;
-    let knob = names.find(name.trim())?;
-    design.set_text(knob, value)?;
-    Ok(knob)
+    Ok((names.find(name.trim())?, value))
 }

@@ -18,9 +18,14 @@ pub mod files;
 mod arguments;
 mod input;
 mod operation;
+mod provenance;
 
 pub mod explain;
 pub mod solve;
+pub mod sweep;
+pub mod import;
+pub mod validate;
+pub mod calibrate;
 
 pub mod budget;
 
@@ -33,8 +38,16 @@ pub use numbers::{
     Data, Evidence, Number, Span, broken_lines, json, lines, map, numbers, settings, titled,
 };
 pub use operation::{Answered, Detour, Entry, Example, Form, Operation, Printed, entry};
+pub use provenance::WithProvenance;
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 
 /// Every verb, in the order in which doors list them.
-pub static OPERATIONS: [Entry; 3] =
-    [entry::<explain::Explain>(), entry::<solve::Solve>(), entry::<budget::Budget>()];
+pub static OPERATIONS: [Entry; 7] = [
+    entry::<explain::Explain>(),
+    entry::<solve::Solve>(),
+    entry::<sweep::Sweep>(),
+    entry::<budget::Budget>(),
+    entry::<import::Import>(),
+    entry::<validate::Validate>(),
+    entry::<calibrate::Calibrate>(),
+];

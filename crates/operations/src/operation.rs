@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::arguments;
 use crate::caller::Caller;
-use crate::refusal::Refusal;
+use crate::refusal::{Kind, Refusal};
 
 /// A verb: what it takes, what it answers, and how that is said.
 ///
@@ -31,6 +31,11 @@ pub trait Operation: 'static {
     const IS_SEARCH: bool = false;
     /// Whether the answer has a table for other programs, `--csv`.
     const HAS_TABLE: bool = false;
+    /// Whether its command is made of its input alone; else the command line has a runner of its
+    /// own around it.
+    const HAS_COMMAND: bool = true;
+    /// Whether `POST /api/v1/NAME` takes its arguments; else a route of its own takes another body.
+    const HAS_ROUTE: bool = true;
 
     /// Examples of arguments, as programs send them.
     const EXAMPLES: &'static [Example] = &[];
@@ -64,6 +69,17 @@ pub trait Operation: 'static {
     /// answer.
     fn violations(_: &Self::Answer) -> &[Violation] {
         &[]
+    }
+
+    /// Reason why the command fails although there is an answer, which programs have in full. A
+    /// check that is missed stands beside the answer for people, anything else in its place.
+    fn failure(_: &Self::Answer) -> Option<Refusal> {
+        None
+    }
+
+    /// Remarks beside the answer for people, a line each.
+    fn remarks(_: &Self::Answer) -> Vec<String> {
+        vec![]
     }
 
     /// The answer as a table for other programs, where [`Operation::HAS_TABLE`].
@@ -145,6 +161,10 @@ pub struct Entry {
     pub description: &'static str,
     /// See [`Operation::IS_SEARCH`].
     pub is_search: bool,
+    /// See [`Operation::HAS_COMMAND`].
+    pub has_command: bool,
+    /// See [`Operation::HAS_ROUTE`].
+    pub has_route: bool,
     /// See [`Operation::EXAMPLES`].
     pub examples: &'static [Example],
     /// Makes the command with its arguments.
@@ -192,6 +212,8 @@ pub const fn entry<T: Operation>() -> Entry {
         title: T::TITLE,
         description: T::DESCRIPTION,
         is_search: T::IS_SEARCH,
+        has_command: T::HAS_COMMAND,
+        has_route: T::HAS_ROUTE,
         examples: T::EXAMPLES,
         command: command::<T>,
         print: print::<T>,
@@ -204,7 +226,9 @@ pub const fn entry<T: Operation>() -> Entry {
 }
 
 fn command<T: Operation>() -> clap::Command {
-    let command = T::Input::augment_args(clap::Command::new(T::NAME).about(T::SUMMARY));
+    // The input's own comment describes it to programs.
+    let command = T::Input::augment_args(clap::Command::new(T::NAME));
+    let command = command.about(T::SUMMARY).long_about(None);
     let json = clap::Arg::new("json").long("json").help("Print JSON");
     let json = json.action(clap::ArgAction::SetTrue);
     if !T::HAS_TABLE {
@@ -225,10 +249,14 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     }
     let answer = T::run(input, caller)?;
     let broken = T::violations(&answer);
-    let refusal = (!broken.is_empty()).then(|| Refusal::broken(broken));
+    let refusal =
+        if broken.is_empty() { T::failure(&answer) } else { Some(Refusal::broken(broken)) };
+    if !is_json || refusal.is_some() {
+        T::remarks(&answer).iter().for_each(|line| caller.remark(line));
+    }
     let text = if is_json {
         json::print(&T::output(&answer).said())
-    } else if refusal.is_some() {
+    } else if refusal.as_ref().is_some_and(|it| it.kind != Kind::Missed) {
         String::new()
     } else if T::HAS_TABLE && matches.get_flag("csv") {
         T::table(&answer, caller)?
@@ -238,16 +266,16 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     Ok(Printed { text, refusal })
 }
 
-fn brief<T: Operation>(
-    arguments: Tree,
-    caller: &dyn Caller,
-) -> Result<(Value, String), Refusal> {
+fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {
     let input = arguments::read::<T::Input>(arguments)?;
     // Whoever left while they waited isn't worked for.
     if !caller.waits() {
         return Err(caller.ended("call again"));
     }
     let answer = T::run(input, caller)?;
+    if let Some(refusal) = T::failure(&answer) {
+        return Err(refusal);
+    }
     let (brief, text) = T::brief(&answer, caller);
     let brief = serde_json::to_value(brief);
     let brief = brief.map_err(|error| Refusal::new("internal", "", error.to_string()))?;

@@ -1,12 +1,9 @@
 //! Questions about one design, answered as data: the objects that the command line prints.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use interchange::{Answers, Format};
 use model::Estimator;
-use model::design::KnobId;
 use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::search::find::{Domain, LayoutSearch, Phase, Query, Search, StrategySearch};
@@ -16,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 use reports::found::{Reported, Terms, tree};
 use reports::report::Asked;
-use reports::{Cores, imported, inferred, registry, report};
+use reports::{Cores, inferred, registry, report};
 
 use crate::design::Design;
 use crate::python_tree::{from_python, to_python};
@@ -130,46 +127,6 @@ fn searched<S: Search<Metrics: Reported>>(
 pub(crate) fn infer<'py>(py: Python<'py>, design: &Design) -> Answer<'py> {
     ServingPlan::new(&design.inner).map_err(|broken| illegal(py, &broken))?;
     to_python(py, &unlocked(py, || inferred::inferred(&design.inner, &[]))?)
-}
-
-/// A text of others as a design, none where it can't be read, and all there is to say about it.
-#[pyfunction]
-pub(crate) fn import_text<'py>(
-    py: Python<'py>,
-    text: &str,
-    dialect: Option<&str>,
-    knobs: BTreeMap<String, String>,
-    environment: BTreeMap<String, String>,
-    arguments: Vec<String>,
-    model: Option<String>,
-) -> PyResult<(Option<Design>, Bound<'py, PyAny>)> {
-    let format = match dialect {
-        None => Format::detect(text),
-        Some(name) => named_format(py, name)?,
-    };
-    let mut known = Vec::new();
-    let mut errors = Vec::new();
-    for (name, value) in knobs {
-        match KnobId::find(&name) {
-            Ok(knob) => known.push((knob, value)),
-            Err(error) => errors.push(error),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(invalid(py, &errors));
-    }
-    let answers = Answers { knobs: known, variables: environment, arguments, model };
-    let import = unlocked(py, || interchange::import_with(format, text, None, &answers))?;
-    let report = to_python(py, &imported::report(&import))?;
-    Ok((import.design.map(Design::from), report))
-}
-
-fn named_format(py: Python<'_>, name: &str) -> PyResult<Format> {
-    Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-        let names = Format::ALL.map(Format::name);
-        let detail = format!("there is no such dialect; there are {}", names.join(", "));
-        refused(py, "unknown_dialect", detail)
-    })
 }
 
 /// Every preset.

@@ -24,7 +24,7 @@ use pyo3::pymodule;
 mod _native {
     #[pymodule_export]
     use crate::answers::{
-        call, find, import_text, infer, knobs, metrics, model_version, predict, presets,
+        call, find, infer, knobs, metrics, model_version, predict, presets,
     };
     #[pymodule_export]
     use crate::design::Design;

@@ -8,7 +8,7 @@
 //!
 //! [`report`] is a prediction, [`found`] a search for a
 //! layout, [`inferred`] and [`layouts`] how a design serves,
-//! [`imported`] how it came about, [`registry`] what can be opened, set and measured.
+//! [`registry`] what can be opened, set and measured.
 
 mod cores;
 pub mod typed;
@@ -22,7 +22,6 @@ pub mod report;
 pub mod experts;
 
 pub mod exported;
-pub mod imported;
 pub mod layouts;
 pub mod registry;
 

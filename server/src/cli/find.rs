@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use interchange::{Assumed, Import};
 use operations::Names;
+use operations::import::{assumed, question, unknown};
 use model::design::file::json;
 use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::KnobError;
@@ -17,7 +18,6 @@ use present::insight::transfer::{Keep, moved};
 use reports::found::Terms;
 use reports::typed::Said as _;
 
-use super::import::{assumed, question, unknown};
 use super::input::{Source, Start};
 use super::progress::ProgressLine;
 use super::{Failure, output};

@@ -3,7 +3,6 @@
 mod progress;
 pub(super) mod text;
 mod output;
-mod spec;
 pub(super) mod stop;
 mod workers;
 
@@ -15,10 +14,13 @@ use std::sync::atomic::AtomicBool;
 
 use model::design::file::json;
 use model::run::quality::CAVEAT;
+use operations::sweep::Input;
+use operations::Refusal;
 use present::format;
 use reports::typed::Said;
 use sweep::{FinalSimulation, Progress, Rounds, Space};
 
+use super::terminal::{Terminal, failure};
 use super::{Failure, output as output_of};
 use crate::jobs::nats::Address;
 use crate::jobs::sweeps::rows::Writer;
@@ -38,10 +40,8 @@ const CHUNKS: u64 = 20_000;
 /// What to sweep and where to put it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Spec, JSON or TOML (`-` reads stdin), or the name of one that comes with the program:
-    /// pangu-strategy, pangu-architecture, pangu-pro-800i-a2, pangu-pro-300i-duo
-    #[arg(value_name = "SPEC")]
-    spec: String,
+    #[command(flatten)]
+    of: Input,
     /// File for the feasible designs, one row each (.csv, .jsonl or .parquet), or for the result
     /// (.json) in place of stdout
     #[arg(long, value_name = "FILE")]
@@ -97,7 +97,7 @@ impl Shard {
 
 /// Runs the sweep and prints its result.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let space = spec::read(&arguments.spec)?;
+    let space = arguments.of.space(&Terminal::new()).map_err(unreadable)?;
     let shard = arguments.shard.unwrap_or(Shard { part: 1, parts: 1 });
     if shard.parts > 1 && space.spec().sampling.is_refined() {
         return Err(Failure::user(
@@ -135,6 +135,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let result = finished(&space, output.progress());
     output.finish(&space, &result)
+}
+
+/// Failure of a spec that can't be read: its errors, each with the place that it is about.
+fn unreadable(mut refusal: Refusal) -> Failure {
+    for wrong in &mut refusal.errors {
+        if !wrong.detail.contains(&wrong.at) {
+            wrong.detail = format!("{}: {}", wrong.at, wrong.detail);
+        }
+    }
+    failure(refusal)
 }
 
 /// The result, JSON. A sweep of which all is done is looked at once more, and what that found is

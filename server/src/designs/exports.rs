@@ -11,6 +11,7 @@ use model::design::Design;
 use model::design::file::{self, Extent, json};
 use model::serving::ServingPlan;
 use model::{MODEL_VERSION, Plan, design::link};
+use operations::Wrong;
 use present::insight::numbers::Numbers;
 use present::timeline::of_plan;
 use present::words::name;
@@ -168,7 +169,10 @@ pub(crate) fn file(export: Export, design: &Design, extent: Extent) -> Result<Ve
         | Export::Accelerate
         | Export::Serving => String::new(),
         Export::Json => json::print(&from.in_tree(file::write(design, extent))),
-        Export::Toml => toml(design, extent, &from)?,
+        Export::Toml => {
+            let text = operations::files::toml(design, extent, &from);
+            text.map_err(|why| why.errors.iter().map(Wrong::line).collect::<String>())?
+        }
         Export::Csv => table::csv(&numbers(design)?, &from),
         Export::Metrics => {
             // Refuses what can't run, as the other numbers do.
@@ -211,13 +215,6 @@ pub(crate) fn command(design: &Design) -> Result<interchange::Export, String> {
         format!("This design can't serve, so that no engine starts with it: {first}")
     })?;
     Ok(interchange::export_command(&plan, &interchange::Provenance { date: &date }))
-}
-
-/// The TOML file of a design.
-pub(crate) fn toml(design: &Design, extent: Extent, from: &Provenance) -> Result<String, String> {
-    let text = toml::to_string(&file::write(design, extent));
-    let text = text.map_err(|error| format!("can't write TOML: {error}"))?;
-    Ok(format!("{}{text}", from.comment()))
 }
 
 fn numbers(design: &Design) -> Result<Numbers, String> {

@@ -172,8 +172,7 @@ mod tests {
             ("two", "Other sum", of::<Batch>, of::<Predictions>),
         ];
         let endpoints = table.map(|(name, doc, takes, answers)| {
-            let endpoint =
-                Endpoint::new("post", format!("/x/{name}"), post(move || async move { name }));
+            let endpoint = Endpoint::new("post", format!("/x/{name}"), post(async move || name));
             let endpoint = endpoint.documented(name, doc).takes(takes).example("{\"designs\": []}");
             endpoint.reads_at_most(3 << 10).answers(answers).fails(400, "Own words.")
         });

@@ -60,6 +60,10 @@ impl Caller for Call<'_> {
         (self.hear)(share, words());
     }
 
+    fn max_seconds(&self) -> Option<u64> {
+        Some(MAX_SECONDS)
+    }
+
     fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }
@@ -97,6 +101,8 @@ pub(super) const fn entry<T: Tool>() -> Entry {
         title: T::TITLE,
         description: T::DESCRIPTION,
         is_search: T::IS_SEARCH,
+        has_command: false,
+        has_route: false,
         examples: &[],
         command: || clap::Command::new(T::NAME),
         print: |_, _| Err(Refusal::new("no_command", "", "")),

@@ -1,13 +1,10 @@
 //! Every tool on one page.
 
 mod experts;
-mod import;
 mod infer;
 mod predict;
 mod compare;
 mod find;
-mod sweep;
-mod validate;
 
 use operations::Entry;
 
@@ -20,22 +17,19 @@ pub(super) const BUDGET: &str = operations::budget::Budget::NAME;
 pub(super) const COMPARE: &str = compare::Compare::NAME;
 pub(super) const EXPLAIN: &str = operations::explain::Explain::NAME;
 pub(super) const FIND: &str = find::Find::NAME;
-pub(super) const IMPORT: &str = import::Import::NAME;
+pub(super) const IMPORT: &str = operations::import::Import::NAME;
 pub(super) const INFER: &str = infer::Infer::NAME;
 pub(super) const PREDICT: &str = predict::Predict::NAME;
 pub(super) const SOLVE: &str = operations::solve::Solve::NAME;
-pub(super) const VALIDATE: &str = validate::Validate::NAME;
+pub(super) const VALIDATE: &str = operations::validate::Validate::NAME;
 
 /// Every tool, in the order in which they are listed.
-pub(super) static TOOLS: [Entry; 8] = [
+pub(super) static TOOLS: [Entry; 5] = [
     entry::<predict::Predict>(),
     entry::<compare::Compare>(),
     entry::<find::Find>(),
-    entry::<sweep::Sweep>(),
     entry::<infer::Infer>(),
     entry::<experts::Experts>(),
-    entry::<import::Import>(),
-    entry::<validate::Validate>(),
 ];
 
 /// Every operation and tool.

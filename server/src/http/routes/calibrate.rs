@@ -1,19 +1,18 @@
 //! `POST /api/v1/calibrate`: runs of one's own in, the state of their software out. Nothing is
 //! stored.
 
-use std::fmt::Display;
-
+use ::operations::calibrate::{Answer, Calibrate, Input, MAX_FILES, RunFile};
+use ::operations::{Kind, Operation, Wrong};
 use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartRejection};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use model::design::{Design, KnobId};
+use axum::http::StatusCode;
+use axum::response::Response;
+use model::design::KnobId;
+use reports::typed::Said;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use validation::own::read::read_within;
-use validation::own::{Calibration, CalibrationInput, calibrate};
 
-use crate::answers::calibrated::{self, MAX_FILES};
-use crate::answers::validated::Sent;
+use super::json::json_response;
+use super::operations;
 use crate::http::endpoint::{self, JSON, endpoints, of};
 use crate::http::file_form::{self, FileFields};
 use crate::net::client::Client;
@@ -23,12 +22,6 @@ use crate::state::AppState;
 
 /// Bytes of a form, at most: of all its files as they are sent.
 pub(super) const MAX_BYTES: usize = 64 << 20;
-
-/// Bytes of one file once it is unpacked, at most.
-const MAX_UNPACKED: u64 = 256 << 20;
-
-/// Settings of one form, at most.
-const MAX_SETTINGS: usize = 200;
 
 /// Form as it was sent.
 #[derive(Debug, Default, JsonSchema)]
@@ -67,7 +60,7 @@ endpoints! {
     /// were fitted without it. What the runs don't tell stays the family's. Nothing is stored.
     post "/api/v1/calibrate" => runs as calibrate {
         .takes_as("multipart/form-data", of::<Form>).body_limit(MAX_BYTES)
-        .answers_as(JSON, of::<Sent<Calibration>>, "The profile and what it rests on.")
+        .answers_as(JSON, of::<<Calibrate as Operation>::Output>, "The profile and what it rests on.")
         .fails(400, "The form can't be read, or has no file.")
         .fails(422, "The files make no profile: one entry in `errors` for each reason, with file \
             and line where there is one.")
@@ -87,10 +80,9 @@ pub(super) async fn runs(
     let form = read_form(form).await.map_err(problem)?;
     // As with other files that are long to read: whoever sends many waits.
     let made = in_turn(&state.traces.readers, &client, move || {
-        found(&form).map(|found| calibrated::json(&found))
+        found(&form).map(|answer| Calibrate::output(&answer).said())
     });
-    let json = made.await?.map_err(problem)?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
+    Ok(json_response(&made.await?.map_err(problem)?))
 }
 
 fn problem((status, lines): Refused) -> Problem {
@@ -98,50 +90,27 @@ fn problem((status, lines): Refused) -> Problem {
 }
 
 /// The profile of what was sent.
-pub(super) fn found(form: &Form) -> Result<Calibration, Refused> {
-    let bad = |lines: Vec<String>| (StatusCode::UNPROCESSABLE_ENTITY, lines);
-    let asked = asked(form).map_err(|lines| (StatusCode::BAD_REQUEST, lines))?;
-    let pasted = ("pasted".to_owned(), form.text.as_bytes().to_vec());
-    let pasted = Some(pasted).filter(|_| !form.text.trim().is_empty());
-    let given: Vec<&(String, Vec<u8>)> = form.files.iter().chain(&pasted).collect();
-    if given.is_empty() {
-        let line = "there is no file: choose tables of runs or logs, or paste one";
-        return Err((StatusCode::BAD_REQUEST, vec![line.to_owned()]));
-    }
-    let (mut files, mut errors) = (vec![], vec![]);
-    for (name, bytes) in given {
-        match read_within(bytes.as_slice(), MAX_UNPACKED) {
-            Ok(content) => files.push((name.clone(), content)),
-            Err(lines) => errors.extend(lines.iter().map(|line| format!("{name}: {line}"))),
-        }
-    }
-    if errors.is_empty() { calibrate(files, &asked).map_err(bad) } else { Err(bad(errors)) }
-}
-
-/// Settings in the form, beside the files.
-fn asked(form: &Form) -> Result<CalibrationInput, Vec<String>> {
-    let one = |error: &dyn Display| vec![error.to_string()];
-    let base = Some(form.preset.trim()).filter(|preset| !preset.is_empty());
-    let base = base.map(Design::from_preset).transpose().map_err(|error| one(&error))?;
-    let mut settings = vec![];
-    let accelerator = form.accelerator.trim();
-    if !accelerator.is_empty() {
-        settings.push((KnobId::accelerator, accelerator.to_owned()));
-    }
-    let lines = form.set.lines().map(str::trim).filter(|line| !line.is_empty());
-    for line in lines {
-        if settings.len() >= MAX_SETTINGS {
-            return Err(vec![format!("at most {MAX_SETTINGS} knobs are set")]);
-        }
-        let (knob, value) = line.split_once('=').ok_or_else(|| {
-            let shown: String = line.chars().take(80).collect();
-            vec![format!("a knob is set by KNOB=VALUE, not `{shown}`")]
-        })?;
-        let knob = KnobId::find(knob.trim()).map_err(|error| one(&error))?;
-        settings.push((knob, value.trim().to_owned()));
-    }
-    let name = Some(form.name.trim()).filter(|name| !name.is_empty()).map(ToOwned::to_owned);
-    Ok(CalibrationInput { base, settings, name })
+pub(super) fn found(form: &Form) -> Result<Answer, Refused> {
+    let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let pasted = given(&form.text).map(|_| ("pasted".to_owned(), form.text.as_bytes().to_vec()));
+    let files = form.files.iter().cloned().chain(pasted);
+    let accelerator = given(&form.accelerator);
+    let accelerator = accelerator.map(|it| format!("{}={it}", KnobId::accelerator.id()));
+    let input = Input {
+        files: files.map(|(name, bytes)| RunFile::Sent(name, bytes)).collect(),
+        preset: given(&form.preset),
+        set: accelerator.into_iter().chain(form.set.lines().filter_map(given)).collect(),
+        name: given(&form.name),
+    };
+    Calibrate::run(input, &operations::Client::new()).map_err(|refusal| {
+        let status = match refusal.kind {
+            Kind::Unreadable => StatusCode::BAD_REQUEST,
+            Kind::Unanswerable | Kind::Missed | Kind::Ended | Kind::Internal => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+        };
+        (status, refusal.errors.iter().map(Wrong::line).collect())
+    })
 }
 
 /// Reads a form to its end; fields that it doesn't know are passed over.

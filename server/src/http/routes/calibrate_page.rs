@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
 use present::form::{Control, copied, input, options, select, textarea};
+use operations::calibrate::{agreement, measured, verdict};
 use present::format::{counted, percent, significant, unbroken};
 use present::page::trust::words;
 use present::site::Page;
@@ -19,7 +20,6 @@ use validation::own::Calibration;
 use validation::own::report::{Measured, ConstantChange};
 
 use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
-use crate::answers::calibrated::{agreement, measured, verdict};
 use crate::http::file_form::{FileForm, listed, presets};
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
@@ -47,7 +47,7 @@ pub(super) async fn calibrate_form(
         Err(why) => return Ok(shown(&state, &headers, &Form::default(), Some(&Err(why)))),
     };
     let traces = std::sync::Arc::clone(&state.traces);
-    let answer = move || shown(&state, &headers, &form, Some(&found(&form)));
+    let answer = move || shown(&state, &headers, &form, Some(&found(&form).map(|it| it.found)));
     in_turn(&traces.readers, &client, answer).await
 }
 

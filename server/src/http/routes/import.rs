@@ -5,14 +5,15 @@ use axum::extract::RawQuery;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use interchange::{Answers, is_archive, unpacked};
-use model::design::Design;
-use reports::imported::Imported;
+use interchange::is_archive;
+use operations::Operation;
+use operations::import::{Dialect, Import, Imported, Input, max_bytes};
+use reports::typed::Said;
 use schemars::{Schema, json_schema};
 
 use super::json::json_response;
+use super::operations::Client;
 use crate::http::endpoint::{endpoints, of, text as any_text};
-use crate::imported;
 use crate::net::problem::Problem;
 use crate::net::query::{self, parameter_list};
 use crate::net::request_body;
@@ -20,7 +21,7 @@ use crate::net::work::off_thread;
 
 parameter_list! { ONCE:
     /// Writer of the text; `auto`, the default, goes by what stands in it.
-    format(|| query::one_of(&imported::FORMATS)).example("auto"),
+    format(|| query::one_of(&Dialect::ALL)).example("auto"),
     /// Preset of what the text can't speak of: for a `config.json` all but the shape of the model,
     /// for a script the cluster.
     preset(query::preset),
@@ -84,61 +85,52 @@ pub(super) async fn text(
     RawQuery(raw): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
-    let raw = raw.unwrap_or_default();
-    let (rest, answers) = answers(&raw)?;
-    let [format, preset, entry] = query::parameters(&rest, ONCE)?;
-    let format = query::choice("format", format.as_deref().unwrap_or("auto"), &imported::FORMATS)?;
-    let base = preset.as_deref().map(Design::from_preset).transpose();
-    let base = base.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
-    let bad = |why: String| Problem::new(StatusCode::BAD_REQUEST, why);
-    let packed = body.as_ref().ok().filter(|bytes| is_archive(bytes)).cloned();
-    let text = if packed.is_some() {
-        String::new()
-    } else {
-        request_body::text_within(body, "a text", interchange::MAX_CONFIG_BYTES)?
-    };
-    let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
-    let most = interchange::MAX_BYTES;
-    if text.len() > most && !is_json {
-        let why = format!("a text that is no JSON has at most {most} bytes");
-        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, why));
+    let mut input = parameters(&raw.unwrap_or_default())?;
+    match body.as_ref().ok().filter(|bytes| is_archive(bytes)) {
+        Some(bytes) => input.archive = Some(bytes.to_vec()),
+        None => input.text = read(body)?,
     }
-    let entry = entry.map(std::borrow::Cow::into_owned);
     // Off the threads that answer others: a text may have a million characters.
-    let made = off_thread(move || {
-        let files = packed.as_deref().map(unpacked);
-        imported::read((&text, files), (format, entry.as_deref()), base.as_ref(), &answers)
-    });
-    let made = made.await?.map_err(bad)?;
-    if made.design.is_none() {
-        return Err(Problem::unreadable_text(made.errors));
+    let answer = off_thread(move || Import::run(input, &Client::new())).await?;
+    let answer = answer.map_err(|refusal| Problem::of_refusal(refusal, false))?;
+    match answer.faults() {
+        Some(faults) => Err(Problem::unreadable_text(faults.to_vec())),
+        None => Ok(json_response(&Import::output(&answer).said())),
     }
-    Ok(json_response(&imported::report(&made)))
 }
 
-/// The answers of an address, `answer`, `set`, `env`, `arg` and `model`, which may stand there
-/// several times, and what else is in it.
-fn answers(raw: &str) -> Result<(String, Answers), Problem> {
-    let mut answers = Answers::default();
+fn read(body: Result<Bytes, BytesRejection>) -> Result<String, Problem> {
+    let text = request_body::text_within(body, "a text", interchange::MAX_CONFIG_BYTES)?;
+    let max_bytes = max_bytes(&text);
+    if text.len() > max_bytes {
+        let why = format!("a text that is no JSON has at most {max_bytes} bytes");
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, why));
+    }
+    Ok(text)
+}
+
+/// The input of an address, in which `answer`, `set`, `env`, `arg` and `model` may stand several
+/// times.
+fn parameters(raw: &str) -> Result<Input, Problem> {
+    let mut input = Input::default();
     let mut rest: Vec<&str> = vec![];
     for pair in raw.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = query::decoded(value)?;
-        let added = match name {
-            "answer" => crate::answers::import_answers::answer(&mut answers, &value),
-            "set" => crate::answers::import_answers::set(&mut answers, &value),
-            "env" => crate::answers::import_answers::env(&mut answers, &value),
-            "model" => crate::answers::import_answers::add(&mut answers, "model", &value),
-            "arg" => {
-                answers.arguments.push(value.into_owned());
-                Ok(())
-            }
-            _ => {
-                rest.push(pair);
-                Ok(())
-            }
-        };
-        added.map_err(|why| Problem::new(StatusCode::BAD_REQUEST, why))?;
+        let value = query::decoded(value)?.into_owned();
+        match name {
+            "answer" => input.answer.push(value),
+            "set" => input.set.push(value),
+            "env" => input.env.push(value),
+            "arg" => input.args.get_or_insert_default().0.push(value),
+            "model" => input.model = Some(value),
+            _ => rest.push(pair),
+        }
     }
-    Ok((rest.join("&"), answers))
+    let rest = rest.join("&");
+    let [format, preset, entry] = query::parameters(&rest, ONCE)?;
+    let format = query::choice("format", format.as_deref().unwrap_or("auto"), &Dialect::ALL)?;
+    input.format = Some(format);
+    input.preset = preset.map(|preset| preset.into_owned());
+    input.entry = entry.map(|entry| entry.into_owned());
+    Ok(input)
 }

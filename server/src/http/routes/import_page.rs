@@ -17,8 +17,9 @@ use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
 use maud::Markup;
 use model::design::Design;
 use present::draw::text::sentence;
+use operations::import;
 
-use crate::http::file_form::{self, Sent};
+use crate::http::file_form::{self, FileFields};
 use crate::http::static_page::Reading;
 use crate::net::problem::Problem;
 use crate::net::work::off_thread;
@@ -82,7 +83,7 @@ fn answered(form: &Form, asked: &mut Asked) -> Result<Markup, (StatusCode, Strin
     };
     let mut answers = Answers::default();
     for (name, value) in &form.answers {
-        crate::answers::import_answers::add(&mut answers, name, value).map_err(bad)?;
+        import::add(&mut answers, name, value).map_err(|wrong| bad(wrong.line()))?;
     }
     let base = Some(form.preset.as_str()).filter(|preset| !preset.is_empty());
     let base = base.map(Design::from_preset).transpose();
@@ -139,7 +140,7 @@ async fn read(
     multipart: Result<Multipart, MultipartRejection>,
 ) -> Result<Form, (StatusCode, String)> {
     let sent = file_form::read(multipart, too_large).await;
-    let Sent { files, texts } = sent.map_err(|(status, why)| (status, sentence(&why)))?;
+    let FileFields { files, texts } = sent.map_err(|(status, why)| (status, sentence(&why)))?;
     let mut form = Form { files, ..Form::default() };
     for (name, bytes) in texts {
         let text = decoded(&bytes).map(str::to_owned);

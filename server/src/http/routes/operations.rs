@@ -19,8 +19,15 @@ use crate::net::request_body;
 use crate::net::work::off_thread;
 
 /// Whoever waits for a response.
-struct Client {
+pub(super) struct Client {
     began: Instant,
+}
+
+impl Client {
+    /// A client whose call begins now.
+    pub(super) fn new() -> Self {
+        Self { began: Instant::now() }
+    }
 }
 
 impl Caller for Client {
@@ -33,9 +40,9 @@ impl Caller for Client {
     }
 }
 
-/// The endpoints of the operations.
+/// The endpoints of the operations that take arguments as they are.
 pub(super) fn endpoints() -> Vec<Endpoint> {
-    OPERATIONS.iter().map(endpoint).collect()
+    OPERATIONS.iter().filter(|entry| entry.has_route).map(endpoint).collect()
 }
 
 fn endpoint(entry: &'static Entry) -> Endpoint {
@@ -62,7 +69,7 @@ async fn answer(
     // A design file by itself is the arguments' design.
     let is_design = is_file(&body);
     let arguments = if is_design { Tree::map([("design", body)]) } else { body };
-    let client = Client { began: Instant::now() };
+    let client = Client::new();
     let answered = off_thread(move || (entry.answer)(arguments, &client)).await?;
     let answered = answered.map_err(|refusal| Problem::of_refusal(refusal, is_design))?;
     Ok(json_response(&answered.tree))

@@ -1,46 +1,40 @@
 //! `sweep`: every design of a space.
+//!
+//! A call waits for the whole answer. What takes longer than that has a runner of its own: the
+//! command line with files and checkpoints, and a server with jobs.
+
+mod space;
 
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::ground::knob::KnobError;
 use reports::found::RuledOutBy;
-use reports::typed::{KnobValue, Named, Real};
+use reports::typed::{KnobValue, Named, Real, Written};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
 use sweep::{
-    BestByObjective, Goal, Kept, Overview, Progress, Rounds, Space, Spec, evaluate_with, overview,
-    published, run,
+    BestByObjective, Goal, Kept, Overview, Progress, Rounds, Space, evaluate_with, overview, run,
 };
 
-use operations::{self as said, Number, Refusal, Data};
-use crate::mcp::tool::{Answer, MAX_SECONDS, Tool};
-use operations::Caller;
+pub use space::Input;
 
-/// Designs of one sweep, at most.
+use crate::caller::Caller;
+use crate::numbers::{Data, Number, numbers, settings, titled};
+use crate::operation::Operation;
+use crate::refusal::Refusal;
+
+/// Maximum number of designs of one sweep.
 const MAX_PLACES: u64 = 1_000_000;
 
-/// Designs of one that searches a layout for each, at most.
+/// Maximum number of designs of a sweep that searches a layout for each.
 const MAX_SEARCHES: u64 = 16;
 
-/// Designs of the front that are answered, at most.
+/// Maximum number of designs of the front that an agent is told of.
 const MAX_FRONT: usize = 20;
 
-pub(in crate::mcp) struct Sweep;
-
-#[derive(Deserialize, JsonSchema)]
-pub(in crate::mcp) struct Input {
-    /// The space: `{"schema": 1, "name": "...", "design": {"preset": "..."}, "space": {"parallel":
-    /// {"tensor_model_parallel_size": [1, 2, 4, 8]}}, "objectives": ["mfu max"], "constraints":
-    /// ["fits"]}`; of a large one a sample by `"sampling": {"method": "random", "count": 100000,
-    /// "seed": 1}`. See `moescape://guide/sweeps`.
-    spec: Option<Map<String, Value>>,
-    /// In place of `spec` one that comes with the program: pangu-strategy, pangu-architecture,
-    /// pangu-pro-800i-a2, pangu-pro-300i-duo.
-    name: Option<String>,
-}
+/// The verb.
+pub struct Sweep;
 
 #[derive(Serialize, JsonSchema)]
 struct Design {
@@ -61,12 +55,19 @@ struct Objective {
 
 #[derive(Serialize, JsonSchema)]
 struct Limits {
-    seconds: u64,
+    /// Null where nothing ends a call.
+    seconds: Option<u64>,
     designs: u64,
 }
 
+/// Sweep as far as it came.
+pub struct Answer {
+    found: Overview,
+}
+
+/// Answer for agents.
 #[derive(Serialize, JsonSchema)]
-pub(in crate::mcp) struct Output {
+pub struct Brief {
     /// The best design by the first objective.
     link: Option<String>,
     name: String,
@@ -89,19 +90,25 @@ pub(in crate::mcp) struct Output {
     model_version: &'static str,
 }
 
-impl Tool for Sweep {
+impl Operation for Sweep {
     const NAME: &'static str = "sweep";
+    const SUMMARY: &'static str =
+        "Evaluate every design of a space: the best, the Pareto front, what rules out the rest";
     const TITLE: &'static str = "Sweep a space of designs";
     const DESCRIPTION: &'static str = "Evaluates every design of a space: the best by each \
         objective, the Pareto front, and what rules out the rest. At most 1,000,000 designs and \
         25 s: a sweep that takes longer is answered as far as it came, with `complete` false. \
         Cancellable; tells its progress.";
     const IS_SEARCH: bool = true;
+    const HAS_COMMAND: bool = false;
+    const HAS_ROUTE: bool = false;
     type Input = Input;
-    type Output = Output;
+    type Answer = Answer;
+    type Output = Overview;
+    type Brief = Brief;
 
-    fn run(input: Input, call: &dyn Caller) -> Answer<Output> {
-        let space = space(&input)?;
+    fn run(input: Input, caller: &dyn Caller) -> Result<Answer, Refusal> {
+        let space = input.space(caller)?;
         let most = if space.spec().find.is_some() { MAX_SEARCHES } else { MAX_PLACES };
         if space.num_points() > most {
             let detail = format!(
@@ -112,41 +119,33 @@ impl Tool for Sweep {
             );
             return Err(Refusal::new("too_many_designs", "spec", detail));
         }
-        let progress = evaluated(&space, call);
-        if call.is_cancelled() {
-            return Err(call.ended(""));
+        let progress = evaluated(&space, caller);
+        if caller.is_cancelled() {
+            return Err(caller.ended(""));
         }
         let is_whole = progress.num_points() == space.num_points();
         let closing = is_whole.then(|| sweep::final_simulation(&space, &progress));
-        let output = Output::new(overview(&space, &progress, closing.as_ref()), call);
-        let text = output.text();
-        Ok((output, text))
+        Ok(Answer { found: overview(&space, &progress, closing.as_ref()) })
+    }
+
+    fn output(answer: &Answer) -> Written<Overview> {
+        Written::of(answer.found.clone())
+    }
+
+    fn text(answer: &Answer) -> String {
+        Brief::new(answer.found.clone(), None, &|query| format!("/?{query}")).text()
+    }
+
+    fn brief(answer: &Answer, caller: &dyn Caller) -> (Brief, String) {
+        let link = |query: &str| caller.design(query);
+        let brief = Brief::new(answer.found.clone(), caller.max_seconds(), &link);
+        let text = brief.text();
+        (brief, text)
     }
 }
 
-fn space(input: &Input) -> Result<Space, Refusal> {
-    let spec = match (&input.spec, &input.name) {
-        (Some(spec), None) => Spec::from_json(&serde_json::to_string(spec).unwrap_or_default()),
-        (None, Some(name)) => {
-            let known = published().iter().find(|spec| spec.name == name);
-            let known = known.ok_or_else(|| {
-                let names: Vec<&str> = published().iter().map(|spec| spec.name).collect();
-                let detail = format!("there is no such sweep; there are {}", names.join(", "));
-                Refusal::new("unknown_name", "name", detail)
-            })?;
-            Spec::from_toml(known.text)
-        }
-        _ => {
-            let detail = "give a `spec` or the `name` of one that comes with the program";
-            return Err(Refusal::new("missing_spec", "spec", detail));
-        }
-    };
-    let space = spec.and_then(|spec| Space::new(spec).map_err(|error: KnobError| vec![error]));
-    space.map_err(Refusal::from)
-}
-
 /// Progress of a sweep, evaluated until the call has to end.
-fn evaluated(space: &Space, call: &dyn Caller) -> Progress {
+fn evaluated(space: &Space, caller: &dyn Caller) -> Progress {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let (mut progress, mut rounds) = (Progress::new(space), Rounds::new(space));
     let places = 0..space.num_points();
@@ -161,7 +160,7 @@ fn evaluated(space: &Space, call: &dyn Caller) -> Progress {
         let work = |chunk: Range<u64>| {
             let batch = rounds.batch(chunk.clone())?;
             let summary = evaluate_with(space, batch, &stop, |_| {
-                if !call.waits() {
+                if !caller.waits() {
                     stop.store(true, Ordering::Relaxed);
                 }
             });
@@ -172,8 +171,8 @@ fn evaluated(space: &Space, call: &dyn Caller) -> Progress {
                 return ControlFlow::Break(());
             }
             let share = progress.num_points() as f64 / places.end as f64;
-            call.hear(share, &|| format!("{} designs", progress.num_points()));
-            call.flow()
+            caller.hear(share, &|| format!("{} designs", progress.num_points()));
+            caller.flow()
         });
         let is_cut = !progress.has(&round);
         if is_cut || !rounds.advance(space, &mut progress) {
@@ -183,13 +182,13 @@ fn evaluated(space: &Space, call: &dyn Caller) -> Progress {
     progress
 }
 
-impl Output {
-    fn new(found: Overview, call: &dyn Caller) -> Self {
+impl Brief {
+    fn new(found: Overview, seconds: Option<u64>, link: &dyn Fn(&str) -> String) -> Self {
         let design = |one: Kept| Design {
-            link: call.design(&one.link),
+            link: link(&one.link),
             knobs: Data(one.knobs),
             timing: one.timing,
-            numbers: said::numbers(one.metrics, Named::<Real>::none(), &[]),
+            numbers: numbers(one.metrics, Named::<Real>::none(), &[]),
         };
         let objective = |one: BestByObjective| Objective {
             metric: one.metric,
@@ -213,7 +212,7 @@ impl Output {
             objectives,
             advice: "numbers of a sweep have no ranges: predict the best designs for them, and \
                      compare two for how sure their order is",
-            limits: Limits { seconds: MAX_SECONDS, designs: MAX_PLACES },
+            limits: Limits { seconds, designs: MAX_PLACES },
             model_version: found.model_version,
         }
     }
@@ -226,19 +225,19 @@ impl Output {
         );
         for objective in &self.objectives {
             let Some(best) = objective.best.first() else { continue };
-            let numbers: Vec<String> =
+            let named: Vec<String> =
                 best.numbers.iter().map(|it| format!("{} {}", it.label, it.text)).collect();
             text += &format!(
                 "Best by {} {}: {}\n{}\n{}\n",
                 objective.metric,
                 objective.goal.0.name(),
-                said::settings(&best.knobs.0),
-                numbers.join(", "),
+                settings(&best.knobs.0),
+                named.join(", "),
                 best.link
             );
         }
         let ruled = self.ruled_out.0.iter().take(5);
         let ruled: Vec<String> = ruled.map(|it| format!("{}: {}", it.designs, it.reason)).collect();
-        text + &said::titled("Ruled out", &ruled) + self.advice + "\n"
+        text + &titled("Ruled out", &ruled) + self.advice + "\n"
     }
 }

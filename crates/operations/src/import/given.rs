@@ -1,24 +1,30 @@
-//! Answers that whoever imports a text adds to it, as command line, API and page spell them.
+//! Answers that whoever imports a text adds to it, as every door spells them.
 
 use interchange::Answers;
 use model::design::KnobId;
 use model::ground::text::shorten;
 
-/// Answers of one kind, at most.
+use crate::refusal::Wrong;
+
+/// Maximum number of answers.
 const MAX_ANSWERS: usize = 200;
+
+/// Rule of what is no answer.
+const WRONG_ANSWER: &str = "wrong_answer";
 
 /// Adds an answer by the name of its question: a knob's id, `env NAME`, `arg N` or `model`.
 ///
 /// # Errors
 /// A name that no question has.
-pub(crate) fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), String> {
+pub fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), Wrong> {
+    let wrong = |detail: String| Wrong::new(WRONG_ANSWER, "answer", detail);
     let value = value.trim();
     if value.is_empty() {
         return Ok(());
     }
     let count = answers.knobs.len() + answers.variables.len() + answers.arguments.len();
     if count >= MAX_ANSWERS {
-        return Err(format!("at most {MAX_ANSWERS} answers are taken"));
+        return Err(wrong(format!("at most {MAX_ANSWERS} answers are taken")));
     }
     if name == "model" {
         answers.model = Some(value.to_owned());
@@ -26,11 +32,11 @@ pub(crate) fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), 
         answers.variables.insert(variable.to_owned(), value.to_owned());
     } else if let Some(place) = name.strip_prefix("arg ") {
         // Arguments before and behind it may be left open.
-        place.parse::<u8>().map_err(|_| format!("`{name}` is no argument's place"))?;
+        let not_one = |_| wrong(format!("`{name}` is no argument's place"));
+        place.parse::<u8>().map_err(not_one)?;
         answers.variables.insert(place.to_owned(), value.to_owned());
     } else {
-        let knob = KnobId::find(name).map_err(|error| error.to_string())?;
-        answers.knobs.push((knob, value.to_owned()));
+        answers.knobs.push((KnobId::find(name)?, value.to_owned()));
     }
     Ok(())
 }
@@ -39,12 +45,9 @@ pub(crate) fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), 
 ///
 /// # Errors
 /// Another form, or a knob that isn't known.
-pub(crate) fn set(answers: &mut Answers, setting: &str) -> Result<(), String> {
-    let (name, value) = setting
-        .split_once('=')
-        .ok_or_else(|| format!("a knob is set by KNOB=VALUE, not `{}`", shorten(setting)))?;
-    let knob = KnobId::find(name.trim()).map_err(|error| error.to_string())?;
-    add(answers, &knob.id(), value)
+pub(super) fn set(answers: &mut Answers, setting: &str) -> Result<(), Wrong> {
+    let (name, value) = halves(setting, "set", "a knob is set by KNOB=VALUE")?;
+    add(answers, &KnobId::find(name.trim())?.id(), value)
 }
 
 /// Adds `NAME=VALUE` by a question's own name: `model=qwen3-8b`, `env NNODES=4`, `arg 2=64`,
@@ -52,10 +55,8 @@ pub(crate) fn set(answers: &mut Answers, setting: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// Another form, or a name that no question has.
-pub(crate) fn answer(answers: &mut Answers, text: &str) -> Result<(), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| format!("an answer is QUESTION=VALUE, not `{}`", shorten(text)))?;
+pub(super) fn answer(answers: &mut Answers, text: &str) -> Result<(), Wrong> {
+    let (name, value) = halves(text, "answer", "an answer is QUESTION=VALUE")?;
     add(answers, name.trim(), value)
 }
 
@@ -63,12 +64,16 @@ pub(crate) fn answer(answers: &mut Answers, text: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// Another form.
-pub(crate) fn env(answers: &mut Answers, setting: &str) -> Result<(), String> {
-    let (name, value) = setting
-        .split_once('=')
-        .ok_or_else(|| format!("a variable is set by NAME=VALUE, not `{}`", shorten(setting)))?;
+pub(super) fn env(answers: &mut Answers, setting: &str) -> Result<(), Wrong> {
+    let (name, value) = halves(setting, "env", "a variable is set by NAME=VALUE")?;
     answers.variables.insert(name.trim().to_owned(), value.to_owned());
     Ok(())
+}
+
+/// What stands before and behind the equals sign.
+fn halves<'a>(text: &'a str, at: &str, form: &str) -> Result<(&'a str, &'a str), Wrong> {
+    let wrong = || Wrong::new(WRONG_ANSWER, at, format!("{form}, not `{}`", shorten(text)));
+    text.split_once('=').ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -85,7 +90,7 @@ mod tests {
             "num_devices=64",
             "cluster.num_devices=8",
         ] {
-            answer(&mut answers, text).unwrap();
+            answer(&mut answers, text).expect(text);
         }
         assert_eq!(answers.model.as_deref(), Some("qwen3-8b"));
         assert_eq!(answers.variables.get("NNODES").map(String::as_str), Some("4"));

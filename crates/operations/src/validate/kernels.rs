@@ -1,17 +1,18 @@
-//! `moescape validate --kernels`: measured times of single kernels beside the model's.
+//! Measured times of single kernels beside the model's, for people.
 
 use present::format;
 use present::page::trust::words;
 use validation::report::kernels::{KernelGroup, KernelValidation, PartRatio};
 
-use crate::cli::output::table_below;
+use super::text;
+use crate::columns::table_below;
 
 /// Groups, ratios of parts and targets, as tables.
 pub(super) fn text(report: &KernelValidation) -> String {
-    let mut text = groups(&report.groups);
-    text.push_str(&ratios(&report.ratios));
-    text.push_str(&super::targets(&report.targets));
-    text
+    let mut said = groups(&report.groups);
+    said.push_str(&ratios(&report.ratios));
+    said.push_str(&text::targets(&report.targets));
+    said
 }
 
 fn groups(groups: &[KernelGroup]) -> String {

@@ -1,42 +1,10 @@
-//! An import as data: what `moescape import --json` prints and `POST /api/v1/import` answers.
+//! An import as data.
 
-use interchange::{Answers, Bundle, Format, Import, import_with};
+use interchange::Import;
 use model::MODEL_VERSION;
-use model::design::file::Tree;
-use model::design::link;
-use model::design::{Design, KnobId};
-
-use crate::report::{BrokenRule, broken};
-use crate::typed::{DesignFile, Said, answers};
-
-/// Formats by name; none is found by what stands in the text.
-pub const FORMATS: [(&str, Option<Format>); 6] = [
-    ("auto", None),
-    ("hf", Some(Format::HuggingFace)),
-    ("megatron", Some(Format::Megatron)),
-    ("mindspeed", Some(Format::Mindspeed)),
-    ("serving", Some(Format::Serving)),
-    ("design", Some(Format::Design)),
-];
-
-/// The design of a text, or of files that were unpacked, under these answers.
-///
-/// # Errors
-/// A text that says that it is several files and isn't.
-pub fn read(
-    (text, files): (&str, Option<Result<Bundle, String>>),
-    (format, entry): (Option<Format>, Option<&str>),
-    base: Option<&Design>,
-    answers: &Answers,
-) -> Result<Import, String> {
-    match files.or_else(|| Bundle::of_text(text)).transpose()? {
-        Some(files) => Ok(files.import(format, entry, base, answers)),
-        None => {
-            let format = format.unwrap_or_else(|| Format::detect(text));
-            Ok(import_with(format, text, base, answers))
-        }
-    }
-}
+use model::design::{KnobId, link};
+use reports::report::{BrokenRule, broken};
+use reports::typed::{DesignFile, answers};
 
 answers! {
     /// A design of a text, and all that there is to say about it.
@@ -127,15 +95,8 @@ answers! {
     }
 }
 
-/// The design with all that there is to say about how it came about.
-#[must_use]
-pub fn report(import: &Import) -> Tree {
-    imported(import).said()
-}
-
-/// Report of an import, as [`report`] writes it, by its parts.
-#[must_use]
-pub fn imported(import: &Import) -> Imported {
+/// An import as data.
+pub(super) fn imported(import: &Import) -> Imported {
     let design = import.design.as_ref();
     Imported {
         format: import.format.name(),

@@ -1,15 +1,16 @@
-//! `moescape validate` on a file of runs of serving.
+//! Runs of serving beside their predictions, for people.
 
 use model::metric::Unit;
 use present::format;
 use present::page::trust::words;
 use validation::report::serving::{ServingRowReport, ServingValidation};
 
-use crate::cli::output::{table, table_below};
+use super::text;
+use crate::columns::{table, table_below};
 
 /// Rows, scores by group, refusals and targets, as tables.
 pub(super) fn text(report: &ServingValidation) -> String {
-    let mut text = rows(&report.rows);
+    let mut said = rows(&report.rows);
     for (by, title) in [
         ("metric", "By metric"),
         ("engine", "By engine, tokens and throughput"),
@@ -18,16 +19,16 @@ pub(super) fn text(report: &ServingValidation) -> String {
         ("model", "By model, tokens and throughput"),
     ] {
         let of = report.groups.iter().filter(|group| group.by == by);
-        text.push_str(&super::groups(title, of));
+        said.push_str(&text::groups(title, of));
     }
     let refusals = report.refusals.iter();
     let lines: Vec<_> =
         refusals.map(|it| vec![format::whole(it.rows as u64), it.reason.clone()]).collect();
     if !lines.is_empty() {
-        text.push_str(&format!("\nRefused\n{}", table("rl", &lines)));
+        said.push_str(&format!("\nRefused\n{}", table("rl", &lines)));
     }
-    text.push_str(&super::targets(&report.targets));
-    text
+    said.push_str(&text::targets(&report.targets));
+    said
 }
 
 fn rows(rows: &[ServingRowReport]) -> String {
