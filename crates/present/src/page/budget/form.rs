@@ -5,7 +5,7 @@ use model::catalogue::preset::Preset;
 use model::design::violation::Violation;
 use model::design::{KnobId, link};
 
-use super::{Asked, BASELINE};
+use super::{BudgetInput, BASELINE};
 use crate::form::knob::{Knobs, choice};
 use crate::form::lists::{id, presets};
 use crate::form::{group, hidden};
@@ -31,7 +31,7 @@ const DATA: &[KnobId] = &[KnobId::ramp, KnobId::unique_tokens];
 
 /// Content of the form.
 #[must_use]
-pub fn html(asked: &Asked, broken: &[Violation]) -> String {
+pub fn html(asked: &BudgetInput, broken: &[Violation]) -> String {
     let knobs = Knobs { design: &asked.design, broken, kind: "text" };
     let all = presets(Preset::all(), id, asked.design.preset.id);
     let markup = html! {
@@ -49,7 +49,7 @@ pub fn html(asked: &Asked, broken: &[Violation]) -> String {
 }
 
 /// What the form doesn't show and goes along all the same.
-fn kept(asked: &Asked) -> Markup {
+fn kept(asked: &BudgetInput) -> Markup {
     let is_shown = |id: &KnobId| [MACHINE, RUN, FAILURES, DATA].iter().any(|ids| ids.contains(id));
     let own = asked.design.changed().into_iter().filter(|id| !is_shown(id));
     html! {
