@@ -21,7 +21,7 @@ pub mod http;
 pub mod cli;
 
 pub use reports::{inferred, layouts, registry, report};
-use reports::{experts, imported};
+use reports::imported;
 
 pub use http::routes::router;
 pub use net::embed_from::EmbedFrom;

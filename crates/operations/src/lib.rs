@@ -19,10 +19,15 @@ mod arguments;
 mod input;
 mod operation;
 
+pub mod experts;
 pub mod explain;
+pub mod export;
+pub mod loads;
+pub mod schedule;
 pub mod solve;
 
 pub mod budget;
+pub mod routing;
 
 pub use arguments::read;
 pub use caller::Caller;
@@ -36,5 +41,12 @@ pub use operation::{Answered, Entry, Form, Operation, Printed, entry};
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 
 /// Every verb, in the order in which doors list them.
-pub static OPERATIONS: [Entry; 3] =
-    [entry::<explain::Explain>(), entry::<solve::Solve>(), entry::<budget::Budget>()];
+pub static OPERATIONS: [Entry; 7] = [
+    entry::<explain::Explain>(),
+    entry::<solve::Solve>(),
+    entry::<experts::Experts>(),
+    entry::<budget::Budget>(),
+    entry::<export::Export>(),
+    entry::<schedule::Schedule>(),
+    entry::<routing::Routing>(),
+];

@@ -31,6 +31,9 @@ pub trait Operation: 'static {
     const IS_SEARCH: bool = false;
     /// Whether the answer has a table for other programs, `--csv`.
     const HAS_TABLE: bool = false;
+    /// Whether `POST /api/v1/NAME` takes the arguments or a design file; without it a handler of
+    /// its own takes something else there.
+    const HAS_ROUTE: bool = true;
 
     /// Arguments of the command, keys of the body and of the tool: one struct, each field once.
     type Input: Args + DeserializeOwned + JsonSchema + Send + 'static;
@@ -56,6 +59,20 @@ pub trait Operation: 'static {
 
     /// The answer for agents, as data and in words.
     fn brief(answer: &Self::Answer, caller: &dyn Caller) -> (Self::Brief, String);
+
+    /// Bytes that the command prints unless asked for JSON: the answer for people, or a file beside
+    /// which the caller hears remarks.
+    fn print(answer: &Self::Answer, _: &dyn Caller) -> Vec<u8> {
+        Self::text(answer).into_bytes()
+    }
+
+    /// Checks that `--json` prints more than the command does without it.
+    ///
+    /// # Errors
+    /// It doesn't.
+    fn check_json(_: &Self::Answer) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// Rules that the design breaks: for people and in Python an error, elsewhere part of the
     /// answer.
@@ -103,8 +120,8 @@ impl Detour {
 /// Result of a command: what goes to stdout, and why it fails beside that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Printed {
-    /// Text for stdout.
-    pub text: String,
+    /// Bytes for stdout.
+    pub bytes: Vec<u8>,
     /// Reason of the failure.
     pub refusal: Option<Refusal>,
 }
@@ -131,6 +148,8 @@ pub struct Entry {
     pub description: &'static str,
     /// See [`Operation::IS_SEARCH`].
     pub is_search: bool,
+    /// See [`Operation::HAS_ROUTE`].
+    pub has_route: bool,
     /// Makes the command with its arguments.
     pub command: fn() -> clap::Command,
     /// Runs the command.
@@ -176,6 +195,7 @@ pub const fn entry<T: Operation>() -> Entry {
         title: T::TITLE,
         description: T::DESCRIPTION,
         is_search: T::IS_SEARCH,
+        has_route: T::HAS_ROUTE,
         command: command::<T>,
         print: print::<T>,
         brief: brief::<T>,
@@ -204,21 +224,22 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     let is_json = matches.get_flag("json");
     if let Some(Detour { json, text }) = T::detour(&input, caller)? {
         let text = if is_json { json::print(&json) } else { text };
-        return Ok(Printed { text, refusal: None });
+        return Ok(Printed { bytes: text.into_bytes(), refusal: None });
     }
     let answer = T::run(input, caller)?;
     let broken = T::violations(&answer);
     let refusal = (!broken.is_empty()).then(|| Refusal::broken(broken));
-    let text = if is_json {
-        json::print(&T::output(&answer).said())
+    let bytes = if is_json {
+        T::check_json(&answer)?;
+        json::print(&T::output(&answer).said()).into_bytes()
     } else if refusal.is_some() {
-        String::new()
+        Vec::new()
     } else if T::HAS_TABLE && matches.get_flag("csv") {
-        T::table(&answer, caller)?
+        T::table(&answer, caller)?.into_bytes()
     } else {
-        T::text(&answer)
+        T::print(&answer, caller)
     };
-    Ok(Printed { text, refusal })
+    Ok(Printed { bytes, refusal })
 }
 
 fn brief<T: Operation>(

@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if !arguments.json {
         remarks(&import).iter().for_each(|line| output::message(line));
-        let toml = exports::toml(design, Extent::Changed, &exports::provenance(design));
+        let toml = operations::export::toml(design, Extent::Changed, &exports::provenance(design));
         output::result(&toml.map_err(Failure::Internal)?)?;
     }
     Ok(())

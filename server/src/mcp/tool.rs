@@ -97,6 +97,7 @@ pub(super) const fn entry<T: Tool>() -> Entry {
         title: T::TITLE,
         description: T::DESCRIPTION,
         is_search: T::IS_SEARCH,
+        has_route: false,
         command: || clap::Command::new(T::NAME),
         print: |_, _| Err(Refusal::new("no_command", "", "")),
         brief: run::<T>,

@@ -1,6 +1,5 @@
 //! Every tool on one page.
 
-mod experts;
 mod import;
 mod infer;
 mod predict;
@@ -27,13 +26,12 @@ pub(super) const SOLVE: &str = operations::solve::Solve::NAME;
 pub(super) const VALIDATE: &str = validate::Validate::NAME;
 
 /// Every tool, in the order in which they are listed.
-pub(super) static TOOLS: [Entry; 8] = [
+pub(super) static TOOLS: [Entry; 7] = [
     entry::<predict::Predict>(),
     entry::<compare::Compare>(),
     entry::<find::Find>(),
     entry::<sweep::Sweep>(),
     entry::<infer::Infer>(),
-    entry::<experts::Experts>(),
     entry::<import::Import>(),
     entry::<validate::Validate>(),
 ];

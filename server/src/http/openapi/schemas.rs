@@ -2,7 +2,7 @@
 
 use model::design::file::{Tree, json};
 use operations::budget::{Budgeted, Input as BudgetPair};
-use reports::experts::ExpertsSaid;
+use operations::experts::ExpertsSaid;
 use reports::imported::Imported;
 use reports::inferred::Inferred;
 use reports::layouts::Layouts;

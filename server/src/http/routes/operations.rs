@@ -36,7 +36,8 @@ impl Caller for Client {
 
 /// The routes of the operations.
 pub(super) fn routes() -> Router<AppState> {
-    OPERATIONS.iter().fold(Router::new(), |routes, entry| {
+    let entries = OPERATIONS.iter().filter(|entry| entry.has_route);
+    entries.fold(Router::new(), |routes, entry| {
         let path = format!("/api/v1/{}", entry.name);
         routes.route(&path, post(move |body| answer(entry, body)))
     })
