@@ -1,10 +1,12 @@
 //! `export`: a design as a file, a launch script, or its numbers as a table.
 
 mod answer;
-mod file;
+mod table;
+
 #[cfg(feature = "parquet")]
 mod parquet;
-mod table;
+
+mod file;
 
 use interchange::{Export as Made, Launcher};
 use model::design::file::Extent;

@@ -6,16 +6,14 @@ mod text;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::Plan;
 use model::answer::loads::Report;
 use model::design::link;
-use model::routing::Trace;
 use present::format;
 use reports::typed::Written;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use answer::Routed;
+pub use answer::{Answer, Routed};
 
 use crate::caller::Caller;
 use crate::input::DesignInput;
@@ -39,14 +37,6 @@ pub struct Input {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     trace: Option<PathBuf>,
-}
-
-/// Loads of a plan, and what its planner makes of them.
-pub struct Answer {
-    plan: Plan,
-    trace: Option<Arc<Trace>>,
-    report: Report,
-    routed: Routed,
 }
 
 impl Operation for Routing {
@@ -75,8 +65,7 @@ impl Operation for Routing {
                           others, --trace FILE takes recorded ones";
             Refusal::new("even_loads", "", detail).of_kind(Kind::Unanswerable)
         })?;
-        let routed = answer::of(&plan, trace.as_deref(), &report);
-        Ok(Answer { plan, trace, report, routed })
+        Ok(Answer::new(plan, trace, report))
     }
 
     fn output(answer: &Answer) -> Written<Routed> {

@@ -1,4 +1,6 @@
-//! The loads of a design as data.
+//! The loads of a plan, and the same as data.
+
+use std::sync::Arc;
 
 use model::answer::loads::{Cadence, Report, cadences};
 use model::routing::{Migration, Trace, capacity};
@@ -11,6 +13,14 @@ use reports::typed::{Real, Written, answers};
 const FACTORS: usize = 9;
 /// The largest of them.
 const MAX_FACTOR: f64 = 3.0;
+
+/// Loads of a plan, and what its planner makes of them.
+pub struct Answer {
+    pub(super) plan: Plan,
+    pub(super) trace: Option<Arc<Trace>>,
+    pub(super) report: Report,
+    pub(super) routed: Routed,
+}
 
 answers! {
     /// The object of `moescape routing --json`.
@@ -78,8 +88,15 @@ answers! {
     }
 }
 
-/// The loads of a plan, and what its planner makes of them.
-pub(super) fn of(plan: &Plan, trace: Option<&Trace>, report: &Report) -> Routed {
+impl Answer {
+    /// Loads of a plan, with a trace where it has one.
+    pub(super) fn new(plan: Plan, trace: Option<Arc<Trace>>, report: Report) -> Self {
+        let routed = of(&plan, trace.as_deref(), &report);
+        Self { plan, trace, report, routed }
+    }
+}
+
+fn of(plan: &Plan, trace: Option<&Trace>, report: &Report) -> Routed {
     let step = estimate(plan).step;
     let all = cadences(plan, trace);
     let best = all.iter().min_by(|a, b| a.step_time.get().total_cmp(&b.step_time.get()));

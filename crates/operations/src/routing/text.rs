@@ -8,8 +8,7 @@ use model::ground::units::Seconds;
 use present::format;
 use present::words::name;
 
-use super::Answer;
-use super::answer::{Interval, Routed, RoutedLayer};
+use super::answer::{Answer, Interval, Routed, RoutedLayer};
 use crate::columns::table_below;
 use crate::loads;
 

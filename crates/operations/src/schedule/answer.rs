@@ -1,9 +1,11 @@
-//! A schedule that ran, as data.
+//! A schedule that ran, and the same as data.
 
 use model::ground::choice::{Choice, Method};
+use model::schedule::{Timeline, Times};
+use present::page::schedule as page;
 use reports::typed::{Real, answers};
 
-use super::Answer;
+use super::input::Checked;
 
 /// Definition of the bubble: the device time that it is a share of.
 const BUBBLE: &str = "device time with no task resident, over all device time between the first \
@@ -11,6 +13,49 @@ const BUBBLE: &str = "device time with no task resident, over all device time be
 /// Definition of the bubble for ZB-2P.
 const BUBBLE_OF_SPANS: &str = "device time with no task resident, over all device time in the \
                                longest span of a stage, as each begins its next step at once";
+
+/// A schedule that ran.
+pub struct Answer {
+    pub(super) input: Checked,
+    pub(super) timeline: Timeline,
+    /// The published formula's step time, in seconds.
+    closed_form: Option<f64>,
+}
+
+impl Answer {
+    /// A schedule that is run.
+    pub(super) fn new(input: Checked) -> Self {
+        let schedule = &input.schedule;
+        let times = Times::equal(schedule, input.stage, Some(input.pair), input.p2p);
+        // The formulas know no time for P2P.
+        let formula = schedule.closed_form_seconds(input.stage, input.pair);
+        let closed_form = formula.filter(|_| input.p2p == 0.0);
+        let timeline = schedule.simulate(&times);
+        Self { input, timeline, closed_form }
+    }
+
+    /// The bubble by the published formula: the work is the same.
+    fn closed_form_bubble(&self) -> Option<f64> {
+        let work = (1.0 - self.timeline.bubble_ratio()) * self.timeline.seconds;
+        self.closed_form.map(|seconds| (1.0 - work / seconds).max(0.0))
+    }
+
+    /// Input of the page that shows the schedule.
+    pub(super) fn page(&self) -> page::Input {
+        let Checked { schedule, stage, pair, p2p, group } = &self.input;
+        page::Input {
+            method: schedule.method(),
+            stages: schedule.stages() as u64,
+            chunks: Some(schedule.chunks() as u64),
+            micro_batches: schedule.micro_batches() as u64,
+            group: *group,
+            times: *stage,
+            pair: Some(*pair).filter(|pair| *pair != stage.forward + stage.backward()),
+            p2p: *p2p,
+            ..page::Input::default()
+        }
+    }
+}
 
 answers! {
     /// The object of `moescape schedule --json`.

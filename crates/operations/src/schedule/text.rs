@@ -4,8 +4,7 @@ use model::schedule::TaskKind;
 use model::ground::choice::Method;
 use present::format;
 
-use super::Answer;
-use super::answer::{self, Scheduled, Stage};
+use super::answer::{self, Answer, Scheduled, Stage};
 use super::picture;
 use crate::columns::{plain, table, table_below};
 
