@@ -7,12 +7,12 @@ mod traced;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
+use model::MODEL_VERSION;
 use model::design::link;
 use model::routing::pattern::{Generator, Goal, Patterns};
 use model::serving::experts::Experts as Kept;
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan, infer};
-use model::MODEL_VERSION;
 use present::site::Page;
 use reports::experts::{OfExperts, of_experts};
 use reports::typed::{Written, answers};
@@ -86,8 +86,8 @@ impl clap::ValueEnum for Share {
 }
 
 impl Input {
-    /// Input of a design's link, beside which the caller may have router scores; with generated ones
-    /// of a number of tasks by a seed.
+    /// Input of a design's link, beside which the caller may have router scores; or they are
+    /// generated, of a number of tasks by a seed.
     #[must_use]
     pub fn of_link(link: String, generated: Option<(usize, u64)>, goal: Goal) -> Self {
         let (generate, seed) = (generated.map(|it| it.0), generated.map_or(1, |it| it.1));
@@ -143,9 +143,8 @@ pub struct Brief {
 
 impl Operation for Experts {
     const NAME: &'static str = "experts";
-    const SUMMARY: &'static str =
-        "Tell which experts to keep: what fits where, what a trace of tasks covers, what changes \
-         cost";
+    const SUMMARY: &'static str = "Tell which experts to keep: what fits where, what a trace of \
+        tasks covers, what changes cost";
     const TITLE: &'static str = "Experts that are kept";
     const DESCRIPTION: &'static str = "Tells of a model that serves which experts are kept, pruned \
         (serving.experts_kept) or on the host (serving.experts_on_host), how many fit on which \
@@ -162,8 +161,8 @@ impl Operation for Experts {
         let plan = ServingPlan::new(&design).map_err(|rules| Refusal::broken(&rules))?;
         let inference = infer(&plan);
         let experts = Kept::new(&plan).zip(of_experts(&plan, &inference));
-        let (kept, experts) = experts
-            .ok_or_else(|| Refusal::new("no_experts", "", "the model has no experts"))?;
+        let (kept, experts) =
+            experts.ok_or_else(|| Refusal::new("no_experts", "", "the model has no experts"))?;
         let traced = |patterns| {
             let traced = Traced::new(&plan, &patterns, input.share.0);
             let traced = traced.map_err(|why| Refusal::new("other_trace", "", why));

@@ -8,10 +8,10 @@ mod parquet;
 
 mod file;
 
-use interchange::{Export as Made, Launcher};
+use interchange::{Export as Made, Launcher, Reading};
+use model::MODEL_VERSION;
 use model::design::file::Extent;
 use model::design::{Design, link};
-use model::MODEL_VERSION;
 use reports::typed::Written;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,8 +90,8 @@ impl Operation for Export {
     const NAME: &'static str = "export";
     const SUMMARY: &'static str = "Write a design as a file or as a launch script";
     const TITLE: &'static str = "Export a design";
-    const DESCRIPTION: &'static str = "Writes a design as a file: a launch script of Megatron-LM or \
-        MindSpeed-LLM, a recipe of another framework, an engine's command, a design file, or its \
+    const DESCRIPTION: &'static str = "Writes a design as a file: a launch script of Megatron-LM \
+        or MindSpeed-LLM, a recipe of another framework, an engine's command, a design file, or its \
         numbers. Of a file that starts a run it tells what the file has no word for, what it \
         really predicts, and what to check before the run: pass that on.";
     type Input = Input;
@@ -130,21 +130,28 @@ impl Operation for Export {
     }
 
     fn text(answer: &Answer) -> String {
+        String::from_utf8_lossy(&Self::bytes(answer)).into_owned()
+    }
+
+    fn bytes(answer: &Answer) -> Vec<u8> {
         match &answer.content {
-            Content::Started(made) => made.text.clone(),
-            Content::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Content::Started(made) => made.text.clone().into_bytes(),
+            Content::Bytes(bytes) => bytes.clone(),
         }
     }
 
-    fn print(answer: &Answer, caller: &dyn Caller) -> Vec<u8> {
-        let made = match &answer.content {
-            Content::Started(made) => made,
-            Content::Bytes(bytes) => return bytes.clone(),
+    fn remarks(answer: &Answer) -> Vec<String> {
+        let reading = match &answer.content {
+            Content::Started(made) => made.reading.as_ref(),
+            Content::Bytes(_) => None,
         };
-        if let Some(reading) = made.reading.as_ref().filter(|reading| reading.differs()) {
-            reading.sentences().iter().for_each(|line| caller.remark(line));
-        }
-        made.text.clone().into_bytes()
+        reading.filter(|it| it.differs()).map(Reading::sentences).unwrap_or_default()
+    }
+
+    fn command(command: clap::Command) -> clap::Command {
+        let help = "Print JSON: the file, what its own words come to beside the design, and what \
+                    to check; for files that start a run";
+        command.mut_arg("json", |json| json.help(help))
     }
 
     fn check_json(answer: &Answer) -> Result<(), Refusal> {

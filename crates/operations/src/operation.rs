@@ -31,8 +31,7 @@ pub trait Operation: 'static {
     const IS_SEARCH: bool = false;
     /// Whether the answer has a table for other programs, `--csv`.
     const HAS_TABLE: bool = false;
-    /// Whether `POST /api/v1/NAME` takes the arguments or a design file; without it a handler of
-    /// its own takes something else there.
+    /// Whether `POST /api/v1/NAME` takes its arguments; else a route of its own takes another body.
     const HAS_ROUTE: bool = true;
 
     /// Arguments of the command, keys of the body and of the tool: one struct, each field once.
@@ -60,10 +59,14 @@ pub trait Operation: 'static {
     /// The answer for agents, as data and in words.
     fn brief(answer: &Self::Answer, caller: &dyn Caller) -> (Self::Brief, String);
 
-    /// Bytes that the command prints unless asked for JSON: the answer for people, or a file beside
-    /// which the caller hears remarks.
-    fn print(answer: &Self::Answer, _: &dyn Caller) -> Vec<u8> {
+    /// Bytes that the command prints unless asked for JSON: the answer for people, or a file.
+    fn bytes(answer: &Self::Answer) -> Vec<u8> {
         Self::text(answer).into_bytes()
+    }
+
+    /// Remarks beside the answer for people, a line each.
+    fn remarks(_: &Self::Answer) -> Vec<String> {
+        vec![]
     }
 
     /// Checks that `--json` prints more than the command does without it.
@@ -207,7 +210,9 @@ pub const fn entry<T: Operation>() -> Entry {
 }
 
 fn command<T: Operation>() -> clap::Command {
-    let command = T::Input::augment_args(clap::Command::new(T::NAME).about(T::SUMMARY));
+    // The input's own comment describes it to programs.
+    let command = T::Input::augment_args(clap::Command::new(T::NAME));
+    let command = command.about(T::SUMMARY).long_about(None);
     let json = clap::Arg::new("json").long("json").help("Print JSON");
     let json = json.action(clap::ArgAction::SetTrue);
     if !T::HAS_TABLE {
@@ -229,6 +234,9 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     let answer = T::run(input, caller)?;
     let broken = T::violations(&answer);
     let refusal = (!broken.is_empty()).then(|| Refusal::broken(broken));
+    if !is_json {
+        T::remarks(&answer).iter().for_each(|line| caller.remark(line));
+    }
     let bytes = if is_json {
         T::check_json(&answer)?;
         json::print(&T::output(&answer).said()).into_bytes()
@@ -237,15 +245,12 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     } else if T::HAS_TABLE && matches.get_flag("csv") {
         T::table(&answer, caller)?.into_bytes()
     } else {
-        T::print(&answer, caller)
+        T::bytes(&answer)
     };
     Ok(Printed { bytes, refusal })
 }
 
-fn brief<T: Operation>(
-    arguments: Tree,
-    caller: &dyn Caller,
-) -> Result<(Value, String), Refusal> {
+fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {
     let input = arguments::read::<T::Input>(arguments)?;
     // Whoever left while they waited isn't worked for.
     if !caller.waits() {

@@ -50,9 +50,8 @@ pub(crate) fn call<'py>(
     let (began, time) = (Instant::now(), py.import("time")?);
     let today = ("%Y-%m-%d", time.call_method0("gmtime")?);
     let today: String = time.call_method1("strftime", today)?.extract()?;
-    let answered = interruptible(py, |stop| {
-        (entry.answer)(arguments, &Script { began, stop, today })
-    })?;
+    let answered =
+        interruptible(py, |stop| (entry.answer)(arguments, &Script { began, stop, today }))?;
     let answered = answered.map_err(|refusal| of_refusal(py, &refusal))?;
     if !answered.violations.is_empty() {
         return Err(illegal(py, &answered.violations));

@@ -86,8 +86,8 @@ impl Caller for Terminal {
     fn patterns(&self, path: Option<&Path>, visited: usize) -> Result<Option<Patterns>, Refusal> {
         let Some(path) = path else { return Ok(None) };
         let refused = |line: String| Wrong::new("unreadable_trace", "trace", line);
-        let bytes = trace::read_bytes(path)
-            .map_err(|lines| Refusal::of(lines.into_iter().map(refused)))?;
+        let bytes =
+            trace::read_bytes(path).map_err(|lines| Refusal::of(lines.into_iter().map(refused)))?;
         let read = traces::read_patterns(&Bytes::from(bytes), visited);
         let shown = path.display();
         read.map(Some).map_err(|errors| {

@@ -102,10 +102,8 @@ fn of(plan: &Plan, trace: Option<&Trace>, report: &Report) -> Routed {
     let best = all.iter().min_by(|a, b| a.step_time.get().total_cmp(&b.step_time.get()));
     // If the loads were bounded so.
     let drops = capacity::drop_curve(&report.trace, MAX_FACTOR, FACTORS);
-    let drop = |(factor, ratio)| Dropped {
-        capacity_factor: Real(factor),
-        token_drop_ratio: Real(ratio),
-    };
+    let drop =
+        |(factor, ratio)| Dropped { capacity_factor: Real(factor), token_drop_ratio: Real(ratio) };
     Routed {
         loads: Written::stored(report::loads(plan, trace)),
         ranks: report.first.devices() as u64,

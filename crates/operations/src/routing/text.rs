@@ -1,8 +1,8 @@
 //! The loads of a design as tables, for terminals.
 
 use model::Plan;
-use model::estimate;
 use model::design::KnobId;
+use model::estimate;
 use model::ground::choice::Planner;
 use model::ground::units::Seconds;
 use present::format;

@@ -1,7 +1,7 @@
 //! A schedule that ran, for terminals.
 
-use model::schedule::TaskKind;
 use model::ground::choice::Method;
+use model::schedule::TaskKind;
 use present::format;
 
 use super::answer::{self, Answer, Scheduled, Stage};

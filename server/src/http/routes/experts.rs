@@ -83,7 +83,8 @@ fn input(query: &str) -> Result<Input, Problem> {
     let (own, of_design): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_own);
     let own = own.join("&");
     let [share, tasks, seed] = query::parameters(&own, NAMES)?;
-    let share = share.map_or(Ok(Goal::Equal), |share| query::choice("share", &share, &Goal::ALL))?;
+    let share =
+        share.map_or(Ok(Goal::Equal), |share| query::choice("share", &share, &Goal::ALL))?;
     let seed = seed.map_or(Ok(1), |text| number("seed", &text, 0, u64::MAX))?;
     let most = Patterns::MAX_TASKS as u64;
     let tasks = tasks.map(|text| number("generate", &text, 1, most)).transpose()?;
