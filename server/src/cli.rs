@@ -10,19 +10,15 @@ mod output;
 mod progress;
 mod trace;
 mod terminal;
-mod export;
 mod knobs;
 mod licences;
 mod presets;
 mod find;
-mod schedule;
 mod settings;
 mod sweep;
 mod merge;
-mod experts;
 mod predict;
 mod infer;
-mod routing;
 mod worker;
 pub(crate) mod retention;
 mod upkeep;
@@ -58,8 +54,6 @@ enum Own {
     Predict(predict::Arguments),
     /// Predict how a design serves: latency, throughput, and the requests that memory holds
     Infer(infer::Arguments),
-    /// Tell which experts to keep: what fits where, what a trace of tasks covers, what changes cost
-    Experts(experts::Arguments),
     /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
     #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
     Find(find::Arguments),
@@ -67,12 +61,6 @@ enum Own {
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
     Knobs(knobs::Arguments),
-    /// Write a design as a file or as a launch script
-    Export(export::Arguments),
-    /// Place a design's experts: imbalance before and after the planner, its moves, what drops
-    Routing(routing::Arguments),
-    /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
-    Schedule(schedule::Arguments),
     /// Evaluate every design of a space: the best, the Pareto front, what rules out the rest
     Sweep(sweep::Arguments),
     /// Compute sweeps that are handed out over NATS
@@ -174,13 +162,9 @@ fn run(command: Own, settings: &str) -> Result<(), Failure> {
     match command {
         Own::Predict(arguments) => predict::run(&arguments),
         Own::Infer(arguments) => infer::run(&arguments),
-        Own::Experts(arguments) => experts::run(&arguments),
         Own::Find(arguments) => find::run(&arguments),
         Own::Presets(arguments) => presets::run(&arguments),
         Own::Knobs(arguments) => knobs::run(&arguments),
-        Own::Export(arguments) => export::run(&arguments),
-        Own::Routing(arguments) => routing::run(&arguments),
-        Own::Schedule(arguments) => schedule::run(&arguments),
         Own::Sweep(arguments) => sweep::run(&arguments),
         Own::Worker(arguments) => worker::run(&arguments),
         Own::Merge(arguments) => merge::run(&arguments),

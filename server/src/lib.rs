@@ -21,7 +21,6 @@ mod http;
 pub mod cli;
 
 pub use reports::{inferred, layouts, registry, report};
-use reports::experts;
 
 pub use http::routes::openapi::document as api_document;
 pub use http::routes::router;

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use model::routing::Trace;
+use model::routing::pattern::Patterns;
 
 use crate::refusal::{Kind, Refusal};
 
@@ -102,6 +103,16 @@ pub trait Caller: Sync {
     /// As of [`Caller::bytes`], or it is no trace.
     fn trace(&self, path: &Path) -> Result<Trace, Refusal> {
         self.bytes(path, 0).and(Err(Refusal::new("no_traces", "", "traces can't be read here")))
+    }
+
+    /// Router scores of tasks, in a file that the input names or sent beside the input; of the
+    /// logits of a token the best `visited` count.
+    ///
+    /// # Errors
+    /// As of [`Caller::trace`].
+    fn patterns(&self, path: Option<&Path>, visited: usize) -> Result<Option<Patterns>, Refusal> {
+        let _ = visited;
+        path.map_or(Ok(None), |path| self.trace(path).map(|_| None))
     }
 
     /// An address of the site as a whole link.

@@ -65,6 +65,12 @@ impl DesignInput {
         Self { design: Some(tree), ..Self::default() }
     }
 
+    /// The input of a design's link.
+    #[must_use]
+    pub fn of_link(link: String) -> Self {
+        Self { link: Some(link), ..Self::default() }
+    }
+
     /// The design and the knobs that are set; `names` resolves their short names.
     ///
     /// # Errors

@@ -20,7 +20,11 @@ mod input;
 mod operation;
 mod provenance;
 
+pub mod experts;
 pub mod explain;
+pub mod export;
+pub mod loads;
+pub mod schedule;
 pub mod solve;
 pub mod sweep;
 pub mod import;
@@ -28,6 +32,7 @@ pub mod validate;
 pub mod calibrate;
 
 pub mod budget;
+pub mod routing;
 
 pub use arguments::read;
 pub use caller::Caller;
@@ -42,12 +47,16 @@ pub use provenance::WithProvenance;
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 
 /// Every verb, in the order in which doors list them.
-pub static OPERATIONS: [Entry; 7] = [
+pub static OPERATIONS: [Entry; 11] = [
     entry::<explain::Explain>(),
     entry::<solve::Solve>(),
     entry::<sweep::Sweep>(),
+    entry::<experts::Experts>(),
     entry::<budget::Budget>(),
     entry::<import::Import>(),
+    entry::<export::Export>(),
+    entry::<schedule::Schedule>(),
+    entry::<routing::Routing>(),
     entry::<validate::Validate>(),
     entry::<calibrate::Calibrate>(),
 ];

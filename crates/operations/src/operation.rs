@@ -65,6 +65,19 @@ pub trait Operation: 'static {
     /// The answer for agents, as data and in words.
     fn brief(answer: &Self::Answer, caller: &dyn Caller) -> (Self::Brief, String);
 
+    /// Bytes that the command prints unless asked for JSON: the answer for people, or a file.
+    fn bytes(answer: &Self::Answer) -> Vec<u8> {
+        Self::text(answer).into_bytes()
+    }
+
+    /// Checks that `--json` prints more than the command does without it.
+    ///
+    /// # Errors
+    /// It doesn't.
+    fn check_json(_: &Self::Answer) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// Rules that the design breaks: for people and in Python an error, elsewhere part of the
     /// answer.
     fn violations(_: &Self::Answer) -> &[Violation] {
@@ -133,8 +146,8 @@ impl Detour {
 /// Result of a command: what goes to stdout, and why it fails beside that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Printed {
-    /// Text for stdout.
-    pub text: String,
+    /// Bytes for stdout.
+    pub bytes: Vec<u8>,
     /// Reason of the failure.
     pub refusal: Option<Refusal>,
 }
@@ -245,7 +258,7 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     let is_json = matches.get_flag("json");
     if let Some(Detour { json, text }) = T::detour(&input, caller)? {
         let text = if is_json { json::print(&json) } else { text };
-        return Ok(Printed { text, refusal: None });
+        return Ok(Printed { bytes: text.into_bytes(), refusal: None });
     }
     let answer = T::run(input, caller)?;
     let broken = T::violations(&answer);
@@ -254,16 +267,17 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     if !is_json || refusal.is_some() {
         T::remarks(&answer).iter().for_each(|line| caller.remark(line));
     }
-    let text = if is_json {
-        json::print(&T::output(&answer).said())
+    let bytes = if is_json {
+        T::check_json(&answer)?;
+        json::print(&T::output(&answer).said()).into_bytes()
     } else if refusal.as_ref().is_some_and(|it| it.kind != Kind::Missed) {
-        String::new()
+        Vec::new()
     } else if T::HAS_TABLE && matches.get_flag("csv") {
-        T::table(&answer, caller)?
+        T::table(&answer, caller)?.into_bytes()
     } else {
-        T::text(&answer)
+        T::bytes(&answer)
     };
-    Ok(Printed { text, refusal })
+    Ok(Printed { bytes, refusal })
 }
 
 fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {

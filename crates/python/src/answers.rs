@@ -44,8 +44,11 @@ pub(crate) fn call<'py>(
         return Err(refused(py, "unknown_operation", detail));
     };
     let arguments = from_python(arguments.as_any())?;
-    let began = Instant::now();
-    let answered = interruptible(py, |stop| (entry.answer)(arguments, &Script { began, stop }))?;
+    let (began, time) = (Instant::now(), py.import("time")?);
+    let today = ("%Y-%m-%d", time.call_method0("gmtime")?);
+    let today: String = time.call_method1("strftime", today)?.extract()?;
+    let answered =
+        interruptible(py, |stop| (entry.answer)(arguments, &Script { began, stop, today }))?;
     let answered = answered.map_err(|refusal| of_refusal(py, &refusal))?;
     if !answered.violations.is_empty() {
         return Err(illegal(py, &answered.violations));
@@ -57,6 +60,7 @@ pub(crate) fn call<'py>(
 struct Script<'a> {
     began: Instant,
     stop: &'a AtomicBool,
+    today: String,
 }
 
 impl Caller for Script<'_> {
@@ -69,7 +73,7 @@ impl Caller for Script<'_> {
     }
 
     fn today(&self) -> String {
-        String::new()
+        self.today.clone()
     }
 }
 

@@ -21,7 +21,6 @@ pub mod report;
 
 pub mod experts;
 
-pub mod exported;
 pub mod layouts;
 pub mod registry;
 

@@ -1,7 +1,6 @@
 //! `moescape predict`: what a design would achieve.
 
 mod ledger;
-pub(super) mod loads;
 mod summary;
 mod verdict;
 
@@ -15,7 +14,7 @@ use reports::typed::Said as _;
 
 use super::input::Source;
 use super::{Failure, output, terminal, trace as traces};
-use operations::{Operation as _, explain, solve};
+use operations::{Operation as _, explain, loads, solve};
 use crate::report;
 
 /// What to predict and how to say it.
@@ -46,7 +45,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut design = arguments.source.design()?;
     let trace = arguments.trace.as_deref().map(traces::read_trace).transpose().map_err(Failure::User)?;
-    let plan = match traces::plan(&mut design, trace.as_ref()) {
+    let plan = match loads::plan(&mut design, trace.as_ref()) {
         Ok(plan) => plan,
         Err(violations) => {
             if arguments.json && arguments.explain.is_none() {

@@ -145,6 +145,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("infer", json!({"preset": preset, "set": ["tp=2"]})),
         ("experts", json!({"preset": preset})),
         ("budget", json!({"preset": preset, "set": ["run.train_tokens=1e12"]})),
+        ("export", json!({"preset": preset, "format": "megatron", "launcher": "slurm"})),
+        ("export", json!({"preset": preset, "format": "trace"})),
+        ("schedule", json!({"method": "zb_v", "stages": 4, "microbatches": 8, "forward": 0.5})),
+        ("routing", json!({"preset": preset, "set": ["routing.balance=skewed"]})),
         ("import", json!({"text": "{\"schema\": 1, \"preset\": \"qwen3-30b-a3b\"}"})),
         ("validate", json!({"model": "pangu", "rows": 3})),
         ("validate", json!({"runs": served, "rows": 3})),
@@ -270,6 +274,9 @@ async fn hostile_calls_are_refused_soon_and_in_words() {
             json!({"preset": "qwen3-30b-a3b", "metric": "mfu", "depth": 99}),
             "out_of_range",
         ),
+        ("export", json!({"preset": "qwen3-30b-a3b", "format": "parquet"}), "wrong_arguments"),
+        ("schedule", json!({"method": "x", "stages": "y", "microbatches": 8}), "wrong_schedule"),
+        ("routing", json!({"preset": "qwen3-30b-a3b", "set": ["balance=uniform"]}), "even_loads"),
     ] {
         let rules = refused(&client, tool, arguments).await;
         assert_eq!(rules.first().map(String::as_str), Some(rule), "{tool}: {rules:?}");

@@ -1,6 +1,5 @@
 //! Every tool on one page.
 
-mod experts;
 mod infer;
 mod predict;
 mod compare;
@@ -24,12 +23,11 @@ pub(super) const SOLVE: &str = operations::solve::Solve::NAME;
 pub(super) const VALIDATE: &str = operations::validate::Validate::NAME;
 
 /// Every tool, in the order in which they are listed.
-pub(super) static TOOLS: [Entry; 5] = [
+pub(super) static TOOLS: [Entry; 4] = [
     entry::<predict::Predict>(),
     entry::<compare::Compare>(),
     entry::<find::Find>(),
     entry::<infer::Infer>(),
-    entry::<experts::Experts>(),
 ];
 
 /// Every operation and tool.

@@ -2,7 +2,7 @@
 
 use model::schedule::{Task, TaskKind, Timeline};
 
-use crate::cli::output::plain;
+use crate::columns::plain;
 
 /// Columns of a terminal line.
 const WIDTH: f64 = 120.0;

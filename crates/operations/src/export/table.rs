@@ -1,6 +1,7 @@
 //! A design's numbers as one table, a number in each row: headline metrics, what each stage holds
 //! and does, what each axis sends.
 
+#[cfg(feature = "parquet")]
 use std::borrow::Cow;
 
 use model::ground::knob::Value;
@@ -11,6 +12,7 @@ use present::insight::numbers::Numbers;
 use present::words::provenance::{self, Provenance};
 use sweep::table::CellType;
 
+#[cfg(feature = "parquet")]
 use super::parquet::{Field, ParquetTable};
 
 /// The columns; provenance follows in CSV, and stands in the footer in Parquet.
@@ -52,6 +54,7 @@ pub(super) fn csv(numbers: &Numbers, from: &Provenance) -> String {
 }
 
 /// The table as Parquet.
+#[cfg(feature = "parquet")]
 pub(super) fn parquet(numbers: &Numbers, from: &Provenance) -> Result<Vec<u8>, String> {
     let rows: Vec<_> = rows(numbers).into_iter().map(Row::cells).collect();
     let field = |(name, cells)| Field { name: Cow::Borrowed(name), cells, is_optional: false };
@@ -127,6 +130,7 @@ fn axis(of: &Communication) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "parquet")]
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
@@ -154,12 +158,13 @@ mod tests {
         assert!((sent - volume).abs() <= 1e-9 * volume, "{sent} {volume}");
     }
 
+    #[cfg(feature = "parquet")]
     #[test]
     fn both_formats_hold_the_same_table() {
         let from = Provenance::of_link("v=1", "2026-01-31");
         let csv = csv(&numbers(), &from);
         let bytes = parquet(&numbers(), &from).unwrap();
-        let table = SerializedFileReader::new(axum::body::Bytes::from(bytes)).unwrap();
+        let table = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
         let metadata = table.metadata().file_metadata();
         let notes = metadata.key_value_metadata().unwrap();
         for (name, value) in from.entries() {

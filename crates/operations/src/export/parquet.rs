@@ -16,11 +16,11 @@ use present::words::provenance::Provenance;
 use sweep::table::CellType;
 
 /// Column of a table.
-pub(crate) struct Field<'a> {
-    pub(crate) name: Cow<'a, str>,
-    pub(crate) cells: CellType,
+pub struct Field<'a> {
+    pub name: Cow<'a, str>,
+    pub cells: CellType,
     /// Whether a cell can be unset: then it is null.
-    pub(crate) is_optional: bool,
+    pub is_optional: bool,
 }
 
 impl Field<'_> {
@@ -38,14 +38,14 @@ impl Field<'_> {
 }
 
 /// Writer of a table.
-pub(crate) struct ParquetTable<'a, W: Write + Send> {
+pub struct ParquetTable<'a, W: Write + Send> {
     fields: Vec<Field<'a>>,
     file: SerializedFileWriter<W>,
 }
 
 impl<'a, W: Write + Send> ParquetTable<'a, W> {
     /// A table of rows of that name; its footer has the provenance, and what is noted beside.
-    pub(crate) fn new(
+    pub fn new(
         to: W,
         name: &str,
         fields: Vec<Field<'a>>,
@@ -63,7 +63,7 @@ impl<'a, W: Write + Send> ParquetTable<'a, W> {
     }
 
     /// Writes a group of rows, column by column: `cells` has those of a column, by its place.
-    pub(crate) fn write_group<'c, C: Iterator<Item = Cow<'c, Value>>>(
+    pub fn write_group<'c, C: Iterator<Item = Cow<'c, Value>>>(
         &mut self,
         cells: impl Fn(usize) -> C,
     ) -> Result<(), ParquetError> {
@@ -90,7 +90,7 @@ impl<'a, W: Write + Send> ParquetTable<'a, W> {
     }
 
     /// Writes the footer.
-    pub(crate) fn close(self) -> Result<(), ParquetError> {
+    pub fn close(self) -> Result<(), ParquetError> {
         self.file.close().map(drop)
     }
 }

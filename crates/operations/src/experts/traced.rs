@@ -3,7 +3,7 @@
 use model::routing::pattern::{Depth, Pair, Patterns, Set};
 use model::serving::traced::{Task, Traced};
 
-use crate::typed::answers;
+use reports::typed::answers;
 
 answers! {
     /// A router trace beside a design: which experts its tasks visit, and what it costs to keep

@@ -1,11 +1,8 @@
-//! An export as data: what `moescape export --json` prints and `/export/{name}?report=json`
-//! answers.
+//! An export as data, which `/export/{name}?report=json` answers, too.
 
 use interchange::{Export, Figures, Reading, UnsupportedKnob};
 use model::MODEL_VERSION;
-use model::design::file::Tree;
-
-use crate::typed::{Said, answers};
+use reports::typed::answers;
 
 answers! {
     /// A file for another program, what it really says, and what to check before it is run.
@@ -53,7 +50,7 @@ answers! {
 
 /// An export with all that there is to say about it.
 #[must_use]
-pub fn report(export: &Export) -> Tree {
+pub fn report(export: &Export) -> Exported {
     let reading = export.reading.as_ref();
     let left = |list: &[UnsupportedKnob]| list.iter().map(left).collect();
     Exported {
@@ -68,7 +65,11 @@ pub fn report(export: &Export) -> Tree {
         checks: export.checks.clone(),
         model_version: MODEL_VERSION,
     }
-    .said()
+}
+
+/// A file that starts no run: it says of the design what it says, and nothing is lost.
+pub(super) fn of_file(text: String) -> Exported {
+    report(&Export { text, unsaid: vec![], checks: vec![], reading: None })
 }
 
 fn predicted(figures: &Figures) -> Predicted {

@@ -11,7 +11,7 @@ use model::serving::{Inference, ServingPlan};
 use present::format;
 use present::page::serving::pattern_rows;
 
-use crate::cli::output::{table, table_below};
+use crate::columns::{table, table_below};
 
 /// Layers that the table of depth shows, at most.
 const LAYERS: usize = 12;
