@@ -17,7 +17,9 @@ use sweep::table::CellType;
 
 /// Column of a table.
 pub struct Field<'a> {
+    /// Name.
     pub name: Cow<'a, str>,
+    /// Type of the cells.
     pub cells: CellType,
     /// Whether a cell can be unset: then it is null.
     pub is_optional: bool,
