@@ -2,7 +2,6 @@
 //!
 //! From ground to roof: a module imports only those above it.
 
-pub(crate) mod find;
 pub(crate) mod validated;
 pub(crate) mod calibrated;
 pub(crate) mod measured;

@@ -16,14 +16,11 @@ mod import;
 mod knobs;
 mod licences;
 mod presets;
-mod find;
 mod schedule;
 mod settings;
 mod sweep;
 mod merge;
 mod experts;
-mod predict;
-mod infer;
 mod routing;
 mod validate;
 mod worker;
@@ -57,15 +54,8 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Own {
-    /// Predict a design's step time, MFU, memory and communication
-    Predict(predict::Arguments),
-    /// Predict how a design serves: latency, throughput, and the requests that memory holds
-    Infer(infer::Arguments),
     /// Tell which experts to keep: what fits where, what a trace of tasks covers, what changes cost
     Experts(experts::Arguments),
-    /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
-    #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
-    Find(find::Arguments),
     /// List the presets: published recipes and models
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
@@ -180,10 +170,7 @@ pub fn main() -> ExitCode {
 
 fn run(command: Own, settings: &str) -> Result<(), Failure> {
     match command {
-        Own::Predict(arguments) => predict::run(&arguments),
-        Own::Infer(arguments) => infer::run(&arguments),
         Own::Experts(arguments) => experts::run(&arguments),
-        Own::Find(arguments) => find::run(&arguments),
         Own::Presets(arguments) => presets::run(&arguments),
         Own::Knobs(arguments) => knobs::run(&arguments),
         Own::Export(arguments) => export::run(&arguments),

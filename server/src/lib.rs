@@ -20,7 +20,7 @@ mod state;
 pub mod http;
 pub mod cli;
 
-pub use reports::{inferred, layouts, registry, report};
+pub use reports::{inferred, registry, report};
 use reports::{experts, imported};
 
 pub use http::routes::router;

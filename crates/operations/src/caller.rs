@@ -4,8 +4,19 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use model::routing::Trace;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::refusal::{Kind, Refusal};
+
+/// What a search may take.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Limits {
+    /// Seconds of a call.
+    pub seconds: u64,
+    /// Estimates of a search.
+    pub estimates: u64,
+}
 
 /// Whoever waits for an answer, with the clock, the files and the addresses of its door.
 pub trait Caller: Sync {
@@ -43,6 +54,11 @@ pub trait Caller: Sync {
     /// Hears a remark beside the answer, a line for people.
     fn remark(&self, line: &str) {
         let _ = line;
+    }
+
+    /// Bounds of a call.
+    fn limits(&self) -> Limits {
+        Limits { seconds: u64::MAX, estimates: u64::MAX }
     }
 
     /// Seconds since the call began.

@@ -19,13 +19,20 @@ mod arguments;
 mod input;
 mod operation;
 
+pub mod loads;
+pub mod remarks;
+
 pub mod explain;
 pub mod solve;
 
 pub mod budget;
+pub mod compare;
+pub mod find;
+pub mod infer;
+pub mod predict;
 
 pub use arguments::read;
-pub use caller::Caller;
+pub use caller::{Caller, Limits};
 pub use columns::{metric_of, metrics, plain, table, table_below};
 pub use input::{BaselineInput, DesignInput, MAX_SETTINGS, is_file};
 pub use names::Names;
@@ -36,5 +43,12 @@ pub use operation::{Answered, Entry, Form, Operation, Printed, entry};
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 
 /// Every verb, in the order in which doors list them.
-pub static OPERATIONS: [Entry; 3] =
-    [entry::<explain::Explain>(), entry::<solve::Solve>(), entry::<budget::Budget>()];
+pub static OPERATIONS: [Entry; 7] = [
+    entry::<predict::Predict>(),
+    entry::<explain::Explain>(),
+    entry::<compare::Compare>(),
+    entry::<find::Find>(),
+    entry::<solve::Solve>(),
+    entry::<infer::Infer>(),
+    entry::<budget::Budget>(),
+];

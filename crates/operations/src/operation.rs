@@ -147,6 +147,23 @@ pub struct Entry {
     pub brief_form: Form,
 }
 
+impl Entry {
+    /// Arguments with those of an address behind its `?`, their names and types checked.
+    ///
+    /// # Errors
+    /// Arguments that there aren't, that are given twice, or of a wrong type.
+    pub fn arguments(
+        &self,
+        arguments: Tree,
+        parameters: Vec<(String, String)>,
+    ) -> Result<Tree, Refusal> {
+        let form = (self.input.whole)(SchemaGenerator::default());
+        let arguments = arguments::merged(&form, arguments, parameters)?;
+        arguments::check(&form, &arguments)?;
+        Ok(arguments)
+    }
+}
+
 /// Form of a type, as a schema of its own or as one among others.
 #[derive(Clone, Copy)]
 pub struct Form {

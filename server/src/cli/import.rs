@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use interchange::{
-    Answers, Assumed, Bundle, Format, Import, Question, Unknown, import_with, is_archive, unpacked,
-};
+use interchange::{Answers, Bundle, Format, Import, import_with, is_archive, unpacked};
 use model::design::Design;
 use model::design::file::{Extent, json};
 use model::ground::knob::KnobError;
 
 use super::{Failure, folder, input, output};
+use operations::remarks::{assumed, question, unknown};
 use crate::{designs::exports, imported};
 
 /// What to read and how to write it.
@@ -182,38 +181,4 @@ fn carried(carried: &[String]) -> Option<String> {
         let count = present::format::counted(count, "argument", "arguments");
         format!("carried: {count} that no knob reads, for exports ({})", carried.join(", "))
     })
-}
-
-/// A question, in a line, with how it is answered.
-pub(super) fn question(question: &Question) -> String {
-    let guess = question.guess.as_deref();
-    let value = guess.unwrap_or("VALUE");
-    let name = &question.name;
-    let answer = match name.as_str() {
-        "model" => format!("--answer model={value}, or give its config.json, too"),
-        _ if name.contains(' ') => format!("--answer '{name}={value}'"),
-        _ => format!("--answer {name}={value}"),
-    };
-    let taken = if guess.is_some() { " is taken until then" } else { "" };
-    let place = match &question.file {
-        Some(file) => format!("{file}, {}", self::place(question.line)),
-        None => self::place(question.line),
-    };
-    format!("asked: {place}{} ({answer}{taken})", question.purpose)
-}
-
-/// A key that isn't known, in a line.
-pub(super) fn unknown(unknown: &Unknown) -> String {
-    let nearest = unknown.nearest.as_ref();
-    let nearest = nearest.map(|name| format!(" (nearest: {name})")).unwrap_or_default();
-    format!("unknown: {}{}{nearest}", place(unknown.line), unknown.key)
-}
-
-/// Assumption about what the file doesn't say, in a line.
-pub(super) fn assumed(assumed: &Assumed) -> String {
-    format!("assumed: {}", assumed.detail)
-}
-
-fn place(line: u64) -> String {
-    if line == 0 { String::new() } else { format!("line {line}: ") }
 }

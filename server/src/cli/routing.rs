@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use model::answer::loads::Report;
 use model::design::file::json;
+use operations::loads;
 
 use super::input::Source;
 use super::{Failure, output, trace};
@@ -28,7 +29,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut design = arguments.source.design()?;
     let trace = arguments.trace.as_deref().map(trace::read_trace).transpose().map_err(Failure::User)?.map(Arc::new);
-    let plan = trace::plan(&mut design, trace.as_deref()).map_err(|violations| {
+    let plan = loads::plan(&mut design, trace.as_deref()).map_err(|violations| {
         Failure::User(violations.iter().map(output::broken_rule).collect())
     })?;
     let Some(report) = Report::of(&plan, trace.as_ref()) else {

@@ -12,10 +12,10 @@ use model::catalogue::preset::Preset;
 use model::design::KnobId;
 use model::design::file::{PROVENANCE, Tree, json};
 use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
+use operations::predict::MAX_DESIGNS;
 
 use crate::jobs::sweeps::{MAX_PLACES, MAX_ROWS};
 use crate::net::request_body::BODY_LIMIT_BYTES;
-use crate::report::MAX_DESIGNS;
 
 /// The document as JSON.
 #[must_use]

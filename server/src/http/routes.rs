@@ -10,11 +10,9 @@ mod measured;
 mod json;
 mod budget;
 mod export;
-mod find;
 mod find_page;
 mod glossary;
 mod import;
-mod infer;
 mod kept;
 mod designs;
 mod card;
@@ -24,7 +22,6 @@ mod metrics;
 mod openapi;
 mod operations;
 mod palette;
-mod predict;
 mod preset_options;
 mod calibrate_page;
 mod import_page;
@@ -122,9 +119,6 @@ pub fn router(state: AppState) -> Router {
         // For programs
         .merge(operations::routes())
         .route("/api/v1/openapi.json", get(openapi::document))
-        .route("/api/v1/predict", post(predict::predict))
-        .route("/api/v1/infer", post(infer::infer))
-        .route("/api/v1/infer/layouts", post(infer::layouts))
         .route(
             "/api/v1/experts",
             post(experts::experts).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
@@ -133,7 +127,6 @@ pub fn router(state: AppState) -> Router {
             present::page::serving::SCORES_PATH,
             post(experts::scores).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
         )
-        .route("/api/v1/find", post(find::find))
         .route(
             "/api/v1/import",
             post(import::text).layer(DefaultBodyLimit::max(interchange::MAX_CONFIG_BYTES)),

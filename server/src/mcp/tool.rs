@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::design::file::Tree;
-use operations::{Caller, Entry, Form, Kind, Refusal};
+use operations::{Caller, Entry, Form, Kind, Limits, Refusal};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -19,6 +19,9 @@ pub(super) const MAX_ARGUMENT_BYTES: usize = 2 << 20;
 
 /// Seconds that a call may take, at most.
 pub(super) const MAX_SECONDS: u64 = 25;
+
+/// Estimates of one search, at most.
+const MAX_ESTIMATES: u64 = 20_000_000;
 
 /// A call under way.
 pub(super) struct Call<'a> {
@@ -58,6 +61,10 @@ impl Caller for Call<'_> {
 
     fn hear(&self, share: f64, words: &dyn Fn() -> String) {
         (self.hear)(share, words());
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { seconds: MAX_SECONDS, estimates: MAX_ESTIMATES }
     }
 
     fn seconds(&self) -> f64 {

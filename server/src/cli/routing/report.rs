@@ -11,7 +11,7 @@ use present::format;
 use present::words::name;
 
 use crate::cli::output::table_below;
-use crate::cli::predict::loads;
+use operations::loads;
 
 /// Capacity factors that are shown, from 1 on.
 const FACTORS: usize = 9;

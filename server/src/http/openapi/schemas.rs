@@ -2,10 +2,12 @@
 
 use model::design::file::{Tree, json};
 use operations::budget::{Budgeted, Input as BudgetPair};
+use operations::find::{FoundAnswer, Input as FindQuery};
+use operations::infer::LayoutsOfDesign;
+use operations::predict::{Input as Batch, Predictions};
 use reports::experts::ExpertsSaid;
 use reports::imported::Imported;
 use reports::inferred::Inferred;
-use reports::layouts::Layouts;
 use reports::registry::{Knobs, Metrics, Presets};
 use review::Room;
 use schemars::SchemaGenerator;
@@ -16,14 +18,12 @@ use validation::own::Calibration;
 use validation::report::Validation;
 use validation::report::serving::ServingValidation;
 
-use crate::answers::find::FoundAnswer;
 use crate::answers::validated::Sent;
 use crate::designs::StoredDesigns;
-use crate::designs::bodies::{Batch, FindQuery, StoreDesign};
+use crate::designs::bodies::StoreDesign;
 use crate::jobs::reviews;
 use crate::jobs::sweeps::{Standing, Started, SweepAnswer, Sweeps};
 use crate::net::problem::ProblemBody;
-use crate::report::Predictions;
 use crate::store::traces::TraceSummary;
 
 /// Every schema by its name. What is written in full may be read with less: then what is asked has
@@ -74,7 +74,7 @@ fn answers() -> Map<String, Value> {
     definitions(SchemaSettings::draft2020_12().for_serialize(), |generator| {
         generator.subschema_for::<Predictions>();
         generator.subschema_for::<Inferred>();
-        generator.subschema_for::<Layouts>();
+        generator.subschema_for::<LayoutsOfDesign>();
         generator.subschema_for::<FoundAnswer>();
         generator.subschema_for::<Budgeted>();
         generator.subschema_for::<ExpertsSaid>();

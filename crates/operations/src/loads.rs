@@ -1,11 +1,25 @@
-//! Imbalance of expert loads: where it comes from, what it costs and what a planner makes of it.
+//! Expert loads of a design: those of a trace, and their imbalance in words, with what a planner
+//! makes of it.
 
 use model::Plan;
+use model::design::Design;
+use model::design::violation::Violation;
 use model::ground::choice::Balance;
 use model::routing::{Effect, Trace};
 use present::format;
 
-use crate::cli::output::table_below;
+use crate::columns::table_below;
+
+/// The plan of a design, with the loads of a trace where there is one: the design then names it.
+///
+/// # Errors
+/// Rules that the design breaks.
+pub fn plan(design: &mut Design, trace: Option<&Trace>) -> Result<Plan, Vec<Violation>> {
+    let Some(trace) = trace else { return Plan::new(design) };
+    design.routing.balance = Balance::Trace;
+    design.routing.trace = Some(trace.content_hash());
+    Plan::with_trace(design, trace)
+}
 
 /// Loads before and after the planner: of steps, of what micro-batches add, and of all.
 fn rows(effect: &Effect) -> [(&'static str, Option<f64>, f64, Option<f64>); 3] {
@@ -18,7 +32,8 @@ fn rows(effect: &Effect) -> [(&'static str, Option<f64>, f64, Option<f64>); 3] {
 }
 
 /// Loads for people; empty if every expert gets the same.
-pub(super) fn text(plan: &Plan, trace: Option<&Trace>) -> String {
+#[must_use]
+pub fn text(plan: &Plan, trace: Option<&Trace>) -> String {
     if plan.design().routing.balance == Balance::Uniform {
         return String::new();
     }
@@ -26,7 +41,8 @@ pub(super) fn text(plan: &Plan, trace: Option<&Trace>) -> String {
 }
 
 /// Origin of the loads.
-pub(crate) fn source(plan: &Plan, trace: Option<&Trace>) -> String {
+#[must_use]
+pub fn source(plan: &Plan, trace: Option<&Trace>) -> String {
     let Some(trace) = trace else {
         let skew = format::significant(plan.design().routing.skew, 2);
         return format!("generated, skew {skew}");
@@ -41,7 +57,8 @@ pub(crate) fn source(plan: &Plan, trace: Option<&Trace>) -> String {
 }
 
 /// Imbalance in rows, and what it is.
-pub(crate) fn imbalance(effect: &Effect) -> String {
+#[must_use]
+pub fn imbalance(effect: &Effect) -> String {
     let header = ["imbalance of", "without planner", "with planner", "removed"];
     let number = |value: f64| format::decimals(value, 3);
     let cells = rows(effect).map(|(name, before, after, removed)| {
