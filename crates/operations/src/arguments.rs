@@ -259,8 +259,7 @@ mod tests {
     #[test]
     fn every_value_of_a_wrong_type_is_said_with_what_it_takes() {
         let texts = Tree::List(vec![Tree::Unsigned(1)]);
-        let arguments =
-            Tree::map([("name", "a".into()), ("count", "many".into()), ("set", texts)]);
+        let arguments = Tree::map([("name", "a".into()), ("count", "many".into()), ("set", texts)]);
         let refusal = read::<Input>(arguments).expect_err("wrong types");
         let details = refusal.errors.iter().map(|wrong| wrong.detail.as_str());
         let wanted = ["`count` takes a whole number", "`set` takes a list of texts"];

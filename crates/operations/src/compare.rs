@@ -273,11 +273,13 @@ impl Answer {
     /// The comparison for people: the metrics in which designs differ, and what to know of it.
     fn text(&self) -> String {
         let count = format::counted(self.columns.len() as u64, "design", "designs");
-        let mut sections = vec![format!("{count}\n{}", self.columns.iter().map(head).collect::<String>())];
+        let mut sections =
+            vec![format!("{count}\n{}", self.columns.iter().map(head).collect::<String>())];
         let legal: Vec<&Column> =
             self.columns.iter().filter(|column| column.numbers().is_some()).collect();
         let letters = legal.iter().map(|column| column.letter.to_string());
-        let mut rows: Vec<Vec<String>> = vec![std::iter::once(String::new()).chain(letters).collect()];
+        let mut rows: Vec<Vec<String>> =
+            vec![std::iter::once(String::new()).chain(letters).collect()];
         rows.extend(metrics(&self.columns, false).into_iter().map(|id| {
             let value = |column: &&Column| {
                 let value = column.numbers().and_then(|own| own.estimate.metrics.get(id));

@@ -195,6 +195,9 @@ pub struct Brief {
     evaluated: u64,
     simulated: u64,
     seconds: f64,
+    /// With `evaluations`: whether the search came to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
     limits: Limits,
     model_version: &'static str,
 }
@@ -224,9 +227,7 @@ impl Operation for Find {
         }
         let most = input.evaluations;
         let found = match query.domain {
-            Domain::Training => {
-                InDomain::Training(search::<StrategySearch>(&query, most, caller)?)
-            }
+            Domain::Training => InDomain::Training(search::<StrategySearch>(&query, most, caller)?),
             Domain::Serving => InDomain::Serving(search::<LayoutSearch>(&query, most, caller)?),
         };
         Ok(Answer { query, found, is_bounded: most.is_some() })
@@ -400,7 +401,8 @@ impl Answer {
 
 impl Brief {
     fn new(answer: FoundAnswer, headline: &[&str], caller: &dyn Caller) -> Self {
-        let FoundAnswer { found: Flat(found), seconds: Real(seconds), .. } = answer;
+        let FoundAnswer { found: Flat(found), seconds: Real(seconds), complete: May(complete) } =
+            answer;
         let design = |found: Recommended| FoundDesign {
             label: found.label,
             link: caller.link(&found.link),
@@ -427,6 +429,7 @@ impl Brief {
             evaluated: found.evaluated,
             simulated: found.simulated,
             seconds,
+            complete,
             limits: caller.limits(),
             model_version: found.model_version,
         }
@@ -458,6 +461,9 @@ impl Brief {
             if let Some(fewest) = miss.fewest_devices {
                 text += &format!("Something fits on {fewest} devices\n");
             }
+        }
+        if self.complete == Some(false) {
+            text += "It was ended before its end, at the `evaluations` asked for\n";
         }
         text + &format!(
             "{} estimates and {} simulations in {:.1} s\n",

@@ -162,9 +162,7 @@ impl Operation for Infer {
 impl Answer {
     fn inferred(&self) -> Inferred {
         match &self.served {
-            Ok((plan, inference)) => {
-                inferred::legal(plan, inference, &inferred::unread(&self.set))
-            }
+            Ok((plan, inference)) => inferred::legal(plan, inference, &inferred::unread(&self.set)),
             Err(violations) => inferred::refused(&self.design, violations),
         }
     }

@@ -268,10 +268,7 @@ fn of_preset(id: &str) -> Result<Design, Vec<KnobError>> {
 }
 
 /// The design of a file; the outer error is about the file, the inner one about its content.
-fn read_file(
-    path: &Path,
-    caller: &dyn Caller,
-) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
+fn read_file(path: &Path, caller: &dyn Caller) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
     Ok(parse(path, &files::text(path, caller)?))
 }
 

@@ -238,10 +238,7 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     Ok(Printed { text, refusal })
 }
 
-fn brief<T: Operation>(
-    arguments: Tree,
-    caller: &dyn Caller,
-) -> Result<(Value, String), Refusal> {
+fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {
     let input = arguments::read::<T::Input>(arguments)?;
     // Whoever left while they waited isn't worked for.
     if !caller.waits() {

@@ -189,8 +189,7 @@ pub struct BriefOfOne {
 
 impl Operation for Predict {
     const NAME: &'static str = "predict";
-    const SUMMARY: &'static str =
-        "Predict a design's step time, MFU, memory and communication";
+    const SUMMARY: &'static str = "Predict a design's step time, MFU, memory and communication";
     const TITLE: &'static str = "Predict a training step";
     const DESCRIPTION: &'static str = "Predicts what a training step of a design would achieve: \
         MFU, tokens per second, step time, peak memory and whether it fits, bubble, communication. \
@@ -243,8 +242,7 @@ impl Operation for Predict {
     fn brief(answer: &Answer, caller: &dyn Caller) -> (Brief, String) {
         match answer {
             Answer::One(one) => {
-                let brief =
-                    BriefOfOne::new(&one.design, one.prediction(), one.has_details, caller);
+                let brief = BriefOfOne::new(&one.design, one.prediction(), one.has_details, caller);
                 let text = brief.text();
                 (Brief::One(Box::new(brief)), text)
             }
@@ -327,9 +325,7 @@ fn batch(files: &[Tree], asked: Asked) -> Result<Vec<(Design, Prediction)>, Refu
 impl One {
     fn prediction(&self) -> Prediction {
         match &self.predicted {
-            Ok((plan, estimate)) => {
-                report::legal(plan, estimate, self.trace.as_ref(), self.asked)
-            }
+            Ok((plan, estimate)) => report::legal(plan, estimate, self.trace.as_ref(), self.asked),
             Err(violations) => report::illegal(&self.design, violations),
         }
     }
@@ -357,12 +353,7 @@ impl One {
 }
 
 impl BriefOfOne {
-    fn new(
-        design: &Design,
-        report: Prediction,
-        has_details: bool,
-        caller: &dyn Caller,
-    ) -> Self {
+    fn new(design: &Design, report: Prediction, has_details: bool, caller: &dyn Caller) -> Self {
         Self {
             link: caller.design(&link::encode(design)),
             title: name::title(design),

@@ -301,12 +301,7 @@ pub fn illegal(design: &Design, violations: &[Violation]) -> Prediction {
 
 /// The prediction for a legal design, whose loads may be those of a trace.
 #[must_use]
-pub fn legal(
-    plan: &Plan,
-    estimate: &Estimate,
-    trace: Option<&Trace>,
-    asked: Asked,
-) -> Prediction {
+pub fn legal(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) -> Prediction {
     let derived = [
         ("data_parallel_size", plan.data_parallel_size()),
         ("expert_data_parallel_size", plan.expert_data_parallel_size()),

@@ -8,8 +8,8 @@ use model::design::file::{Extent, json};
 use model::ground::knob::KnobError;
 
 use super::{Failure, folder, input, output};
-use operations::remarks::{assumed, question, unknown};
 use crate::{designs::exports, imported};
+use operations::remarks::{assumed, question, unknown};
 
 /// What to read and how to write it.
 #[derive(Debug, clap::Args)]

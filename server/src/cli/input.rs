@@ -1,7 +1,7 @@
 //! The design that a command works on: a preset or a file, with knobs set on top.
 
-use operations::Names;
 use model::ground::text::shorten;
+use operations::Names;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

@@ -28,7 +28,13 @@ pub(super) struct Arguments {
 /// Prints the loads of a design, and what its planner makes of them.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut design = arguments.source.design()?;
-    let trace = arguments.trace.as_deref().map(trace::read_trace).transpose().map_err(Failure::User)?.map(Arc::new);
+    let trace = arguments
+        .trace
+        .as_deref()
+        .map(trace::read_trace)
+        .transpose()
+        .map_err(Failure::User)?
+        .map(Arc::new);
     let plan = loads::plan(&mut design, trace.as_deref()).map_err(|violations| {
         Failure::User(violations.iter().map(output::broken_rule).collect())
     })?;

@@ -129,7 +129,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         ("compare", json!({"designs": [{"preset": preset}, {"preset": preset, "set": ["mbs=2"]}]})),
         ("find", json!({"preset": preset, "keep": ["pp", "vpp", "cp", "tp", "ep"]})),
-        ("find", json!({"preset": preset, "evaluations": 1, "serve": true})),
+        ("find", json!({"preset": preset, "evaluations": 1_000_000, "serve": true})),
         ("solve", json!({"preset": preset, "knob": "mbs", "target": "fits"})),
         (
             "sweep",

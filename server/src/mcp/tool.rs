@@ -122,9 +122,7 @@ pub(super) fn described(entry: &Entry) -> Described {
     Described::new(entry.name, entry.description, input)
         .with_title(entry.title)
         .with_raw_output_schema(output.into())
-        .with_annotations(
-            ToolAnnotations::new().read_only(true).idempotent(true).open_world(false),
-        )
+        .with_annotations(ToolAnnotations::new().read_only(true).idempotent(true).open_world(false))
 }
 
 fn whole(form: Form, settings: SchemaSettings) -> JsonObject {

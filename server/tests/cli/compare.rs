@@ -44,10 +44,7 @@ fn what_is_printed_as_json_and_as_a_table_has_the_numbers_of_a_prediction() {
 #[test]
 fn everything_that_is_wrong_with_any_of_them_is_said_with_its_place() {
     assert_text(
-        &refusals(&[
-            "compare qwen3-30b-a3b",
-            "compare qwen3-30b qwen3-30b-a3b /?v=1&tpx=8",
-        ]),
+        &refusals(&["compare qwen3-30b-a3b", "compare qwen3-30b qwen3-30b-a3b /?v=1&tpx=8"]),
         &expect![[r#""#]],
     );
 }

@@ -13,7 +13,11 @@ const DAY: f64 = 86_400.0;
 /// Faults of either, with something that would be taken.
 pub(super) fn rate(tokens: &str, days: &str) -> Result<f64, Vec<Wrong>> {
     let tokens = amount(tokens).ok_or_else(|| {
-        wrong("tokens", format!("--tokens takes a number above 0, such as 15T, not `{tokens}`"), "1T")
+        wrong(
+            "tokens",
+            format!("--tokens takes a number above 0, such as 15T, not `{tokens}`"),
+            "1T",
+        )
     });
     let days = amount(days).ok_or_else(|| {
         wrong("days", format!("--days takes a number above 0, such as 90, not `{days}`"), "1")

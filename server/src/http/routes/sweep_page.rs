@@ -149,7 +149,10 @@ pub(super) async fn beside(RawQuery(query): RawQuery) -> Result<Response, Proble
     let answer = off_thread(move || {
         let design = link::decode(&query.unwrap_or_default()).ok()?;
         let trained = report::prediction(&mut Estimator::new(), &design, Asked::Numbers);
-        Some(Tree::map([("metrics", joined([&trained.said(), &inferred::inferred(&design).said()]))]))
+        Some(Tree::map([(
+            "metrics",
+            joined([&trained.said(), &inferred::inferred(&design).said()]),
+        )]))
     });
     Ok(json_response(&answer.await?.unwrap_or(Tree::Null)))
 }
