@@ -13,12 +13,9 @@ mod terminal;
 mod knobs;
 mod licences;
 mod presets;
-mod find;
 mod settings;
 mod sweep;
 mod merge;
-mod predict;
-mod infer;
 mod worker;
 pub(crate) mod retention;
 mod upkeep;
@@ -50,13 +47,6 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Own {
-    /// Predict a design's step time, MFU, memory and communication
-    Predict(predict::Arguments),
-    /// Predict how a design serves: latency, throughput, and the requests that memory holds
-    Infer(infer::Arguments),
-    /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
-    #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
-    Find(find::Arguments),
     /// List the presets: published recipes and models
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
@@ -160,9 +150,6 @@ pub fn main() -> ExitCode {
 
 fn run(command: Own, settings: &str) -> Result<(), Failure> {
     match command {
-        Own::Predict(arguments) => predict::run(&arguments),
-        Own::Infer(arguments) => infer::run(&arguments),
-        Own::Find(arguments) => find::run(&arguments),
         Own::Presets(arguments) => presets::run(&arguments),
         Own::Knobs(arguments) => knobs::run(&arguments),
         Own::Sweep(arguments) => sweep::run(&arguments),

@@ -37,6 +37,7 @@ pub struct Budget;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "BudgetInput")]
 pub struct Input {
     /// Tokens, price, failures and checkpoints are knobs of section `run`: without them what they
     /// decide isn't known. Ask for them.

@@ -6,8 +6,19 @@ use std::path::Path;
 
 use model::routing::Trace;
 use model::routing::pattern::Patterns;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::refusal::{Kind, Refusal};
+
+/// What a search may take.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Limits {
+    /// Seconds of a call.
+    pub seconds: u64,
+    /// Estimates of a search.
+    pub estimates: u64,
+}
 
 /// Whoever waits for an answer, with the clock, the files and the addresses of its door.
 pub trait Caller: Sync {
@@ -47,9 +58,9 @@ pub trait Caller: Sync {
         let _ = line;
     }
 
-    /// Maximum number of seconds of a call, where there is one.
-    fn max_seconds(&self) -> Option<u64> {
-        None
+    /// Bounds of a call.
+    fn limits(&self) -> Limits {
+        Limits { seconds: u64::MAX, estimates: u64::MAX }
     }
 
     /// Seconds since the call began.

@@ -35,6 +35,7 @@ pub struct Export;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "ExportInput")]
 pub struct Input {
     /// Format of the file.
     format: Format,

@@ -3,8 +3,8 @@
 use clap::{ArgMatches, Args, FromArgMatches};
 use model::design::file::{Tree, json};
 use model::design::violation::Violation;
-use reports::typed::{Said, Written};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use reports::typed::{DesignFile, Said, Written};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -190,10 +190,29 @@ pub struct Entry {
     pub answer: fn(Tree, &dyn Caller) -> Result<Answered, Refusal>,
     /// Form of the input.
     pub input: Form,
+    /// Makes the schema of a request's body: the input, or the design alone where it has one.
+    pub body: fn(&mut SchemaGenerator) -> Schema,
     /// Form of the answer for programs.
     pub output: Form,
     /// Form of the answer for agents.
     pub brief_form: Form,
+}
+
+impl Entry {
+    /// Arguments with those of an address behind its `?`, their names and types checked.
+    ///
+    /// # Errors
+    /// Arguments that there aren't, that are given twice, or of a wrong type.
+    pub fn arguments(
+        &self,
+        arguments: Tree,
+        parameters: Vec<(String, String)>,
+    ) -> Result<Tree, Refusal> {
+        let form = (self.input.whole)(SchemaGenerator::default());
+        let arguments = arguments::merged(&form, arguments, parameters)?;
+        arguments::check(&form, &arguments)?;
+        Ok(arguments)
+    }
 }
 
 /// Form of a type, as a schema of its own or as one among others.
@@ -233,8 +252,20 @@ pub const fn entry<T: Operation>() -> Entry {
         brief: brief::<T>,
         answer: answer::<T>,
         input: Form::of::<T::Input>(),
+        body: body::<T>,
         output: Form::of::<T::Output>(),
         brief_form: Form::of::<T::Brief>(),
+    }
+}
+
+fn body<T: Operation>(generator: &mut SchemaGenerator) -> Schema {
+    let input = generator.subschema_for::<T::Input>();
+    let schema = T::Input::json_schema(&mut SchemaGenerator::default());
+    let takes_design = schema.get("properties").is_some_and(|it| it.get("design").is_some());
+    if takes_design {
+        json_schema!({"oneOf": [generator.subschema_for::<DesignFile>(), input]})
+    } else {
+        input
     }
 }
 

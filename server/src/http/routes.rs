@@ -11,11 +11,9 @@ mod measured;
 mod json;
 mod budget;
 mod export;
-mod find;
 mod find_page;
 mod glossary;
 mod import;
-mod infer;
 mod kept;
 mod designs;
 mod card;
@@ -25,7 +23,6 @@ mod metrics;
 pub(crate) mod openapi;
 mod operations;
 mod palette;
-mod predict;
 mod calibrate_page;
 mod import_page;
 mod presets;
@@ -159,11 +156,8 @@ fn groups() -> Vec<Group> {
             "predictions",
             "Designs in, numbers out.",
             &[
-                predict::endpoints(),
-                infer::endpoints(),
                 experts::endpoints(),
                 operations::endpoints(),
-                find::endpoints(),
                 import::endpoints(),
                 calibrate::endpoints(),
             ],

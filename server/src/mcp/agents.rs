@@ -14,7 +14,7 @@ use rmcp::model::{
     ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     Reference, ServerCapabilities, ServerConfig,
 };
-use operations::{Entry, Refusal};
+use operations::{Entry, OPERATIONS, Refusal};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde::de::DeserializeOwned;
@@ -23,7 +23,6 @@ use tokio::sync::watch;
 
 use super::refusals::{self, Listed};
 use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, described, deadline, weight};
-use super::tools;
 use super::{prompts, resources};
 use crate::net::client::{Client, identify};
 use crate::net::limits::FairQueue;
@@ -173,7 +172,7 @@ impl ServerHandler for Agents {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::all().map(described).collect();
+        let tools = OPERATIONS.iter().map(described).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -182,8 +181,8 @@ impl ServerHandler for Agents {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(entry) = tools::all().find(|entry| entry.name == request.name) else {
-            let known: Vec<&str> = tools::all().map(|entry| entry.name).collect();
+        let Some(entry) = OPERATIONS.iter().find(|entry| entry.name == request.name) else {
+            let known: Vec<&str> = OPERATIONS.iter().map(|entry| entry.name).collect();
             let name: String = request.name.chars().take(80).collect();
             let detail = format!("there is no tool `{name}`; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(detail, None));

@@ -6,7 +6,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interchange::Fault;
 use model::design::file::json;
-use model::design::violation::Violation;
 use model::ground::knob::KnobError;
 use model::routing::text::TextError;
 use operations::{Kind, Origin, Refusal, Wrong};
@@ -154,42 +153,6 @@ impl Problem {
             Entry { pointer, ..Entry::from_error("", error) }
         };
         Self::unreadable("the spec can't be read", errors.into_iter().map(entry).collect())
-    }
-
-    /// Designs of a batch that can't be read, each with its place.
-    pub(crate) fn unreadable_batch(designs: Vec<(usize, Vec<KnobError>)>) -> Self {
-        let detail = present::format::counted(designs.len() as u64, "design", "designs");
-        let detail = format!("{detail} of the batch can't be read, so that none is predicted");
-        let errors = designs.into_iter().flat_map(|(place, errors)| {
-            let start = format!("/designs/{place}");
-            errors.into_iter().map(move |error| Entry::from_error(&start, error))
-        });
-        Self::of_entries(StatusCode::BAD_REQUEST, detail, errors.collect())
-    }
-
-    /// A query for a search that can't be read: what is wrong with it, and with its design.
-    pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
-        let errors = errors.into_iter().map(|error| Entry::from_error("", error));
-        let of_design = of_design.into_iter().map(|error| Entry::from_error("/design", error));
-        Self::unreadable("the query can't be read", errors.chain(of_design).collect())
-    }
-
-    /// A query whose design breaks rules that no layout mends.
-    pub(crate) fn broken_rules(violations: Vec<Violation>) -> Self {
-        let detail = present::format::counted(violations.len() as u64, "rule is", "rules are");
-        let detail = format!("{detail} broken that no layout mends");
-        let entry = |broken: Violation| {
-            let knob = broken.knobs.first().map(|knob| knob.id()).unwrap_or_default();
-            let nearest = broken.nearest.iter();
-            Entry {
-                pointer: format!("/design{}", pointer(&knob)),
-                rule: broken.rule.to_owned(),
-                detail: broken.message,
-                nearest: nearest.map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
-            }
-        };
-        let errors = violations.into_iter().map(entry).collect();
-        Self::of_entries(StatusCode::UNPROCESSABLE_ENTITY, detail, errors)
     }
 
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body

@@ -102,7 +102,7 @@ pub(super) fn found(form: &Form) -> Result<Answer, Refused> {
         set: accelerator.into_iter().chain(form.set.lines().filter_map(given)).collect(),
         name: given(&form.name),
     };
-    Calibrate::run(input, &operations::Client::new()).map_err(|refusal| {
+    Calibrate::run(input, &operations::Waiting::new()).map_err(|refusal| {
         let status = match refusal.kind {
             Kind::Unreadable => StatusCode::BAD_REQUEST,
             Kind::Unanswerable | Kind::Missed | Kind::Ended | Kind::Internal => {

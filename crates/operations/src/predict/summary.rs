@@ -12,7 +12,7 @@ use present::study::conventions;
 use present::words::name;
 use present::words::range::{Expected, basis, expected, nearest, of_profile};
 
-use crate::cli::output::{table, table_below};
+use crate::columns::{table, table_below};
 
 /// The whole summary.
 pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {

@@ -1,80 +1,16 @@
-//! `moescape infer`: how a design would serve.
+//! An inference in words, for terminals.
 
-mod layouts;
-
-use operations::Names;
-use model::design::file::json;
 use model::design::link;
 use model::ground::knob::Section;
 use model::ground::units::{Bytes, Seconds};
-use model::metric::{MetricId, Regime};
-use model::serving::{Inference, Layout, Part, Replicas, ServingPlan, infer};
+use model::serving::{Inference, Layout, Part, Replicas, ServingPlan};
 use model::{Answer, MODEL_VERSION};
 use present::format;
-use reports::Cores;
 
-use super::Failure;
-use super::input::Source;
-use super::output::{self, table, table_below};
-use operations::{Operation as _, explain};
-use model::metric::{MetricAddress, MetricPart};
-use crate::inferred;
+use crate::columns::{metrics, table, table_below};
 
-/// What to serve and how to say it.
-#[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
-    #[command(flatten)]
-    source: Source,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Print how one metric comes about: tpot_seconds, ttft_seconds, kv_limited_concurrency
-    #[arg(long, value_name = "METRIC", value_parser = metric)]
-    explain: Option<MetricId>,
-    /// Print the layouts of its devices that no other beats, prefill and decode together and on
-    /// pools of their own, the best within its limits first
-    #[arg(long, conflicts_with = "explain")]
-    layouts: bool,
-}
-
-fn metric(text: &str) -> Result<MetricId, String> {
-    output::metric_of(&[Regime::Serving], "serving", text)
-}
-
-/// Prints the inference. A design whose serving is illegal has its JSON, too, and is an error.
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let design = arguments.source.design_by(Names::Serving)?;
-    let set: Vec<_> = arguments.source.knobs(Names::Serving).collect();
-    if arguments.layouts {
-        return output::result(&match arguments.json {
-            true => json::print(&crate::layouts::layouts(&design, &Cores::all())),
-            false => layouts::text(&design),
-        });
-    }
-    if arguments.json && arguments.explain.is_none() {
-        output::result(&json::print(&inferred::inferred(&design, &set)))?;
-    }
-    let plan = ServingPlan::new(&design)
-        .map_err(|broken| Failure::User(broken.iter().map(output::broken_rule).collect()))?;
-    if let Some(id) = arguments.explain {
-        let inference = infer(&plan);
-        let terms = Answer::Serving { plan: &plan, inference: &inference }.explain(id);
-        let terms = terms.ok_or_else(|| Failure::user("that isn't known".to_owned()))?;
-        let address = MetricAddress { metric: id, part: MetricPart::Whole };
-        let answer = explain::Answer::new(address, terms, &design, None);
-        return output::result(&if arguments.json {
-            json::print(&reports::typed::Said::said(explain::Explain::output(&answer)))
-        } else {
-            explain::Explain::text(&answer)
-        });
-    }
-    if arguments.json {
-        return Ok(());
-    }
-    output::result(&text(&plan, &infer(&plan), &inferred::unread(&set)))
-}
-
-fn text(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> String {
+/// The inference for people, with warnings of knobs that aren't read.
+pub(super) fn of(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> String {
     let mut sections = vec![
         head(plan, inference),
         numbers(plan, inference),
@@ -126,7 +62,7 @@ fn head(plan: &ServingPlan, inference: &Inference) -> String {
 }
 
 fn numbers(plan: &ServingPlan, inference: &Inference) -> String {
-    output::metrics(&Answer::Serving { plan, inference }, "exact")
+    metrics(&Answer::Serving { plan, inference }, "exact")
 }
 
 fn parts(title: &str, parts: &[Part]) -> String {

@@ -9,7 +9,7 @@ use model::search::verdict::{Change, Place, Verdict};
 use model::training::estimate::Metrics;
 use present::format;
 
-use crate::cli::output::table_below;
+use crate::columns::table_below;
 
 /// The verdict on a design whose predicted peak is over the limit, for people.
 pub(super) fn text(verdict: &Verdict, design: &Design, remedies: &[Remedy]) -> String {

@@ -2,6 +2,8 @@
 
 use present::format::amount::amount;
 
+use crate::refusal::Wrong;
+
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
@@ -9,17 +11,25 @@ const DAY: f64 = 86_400.0;
 ///
 /// # Errors
 /// Faults of either, with something that would be taken.
-pub(super) fn rate(tokens: &str, days: &str) -> Result<f64, Vec<String>> {
+pub(super) fn rate(tokens: &str, days: &str) -> Result<f64, Vec<Wrong>> {
     let tokens = amount(tokens).ok_or_else(|| {
-        format!("--tokens takes a number above 0, such as 15T, not `{tokens}` (nearest: 1T)")
+        wrong(
+            "tokens",
+            format!("--tokens takes a number above 0, such as 15T, not `{tokens}`"),
+            "1T",
+        )
     });
     let days = amount(days).ok_or_else(|| {
-        format!("--days takes a number above 0, such as 90, not `{days}` (nearest: 1)")
+        wrong("days", format!("--days takes a number above 0, such as 90, not `{days}`"), "1")
     });
     match (tokens, days) {
         (Ok(tokens), Ok(days)) => Ok(tokens / (days * DAY)),
         (tokens, days) => Err([tokens.err(), days.err()].into_iter().flatten().collect()),
     }
+}
+
+fn wrong(argument: &str, detail: String, nearest: &str) -> Wrong {
+    Wrong { nearest: vec![nearest.to_owned()], ..Wrong::new("out_of_range", argument, detail) }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use present::words::name;
 use present::words::range::half;
 use reports::found::{Reported, differences, label};
 
-use crate::answers::find::Found;
-use crate::cli::output::table;
+use super::Found;
+use crate::columns::table;
 
 /// Metrics of a design, the first ones with their range.
 const METRICS: [MetricId; 4] = [
@@ -38,7 +38,7 @@ const MAX_KNOBS: usize = 6;
 const MAX_VALUE_CHARS: usize = 20;
 
 /// Numbers of a kind of designs that are summarized.
-pub(in crate::cli) trait Summarized: Reported {
+pub(super) trait Summarized: Reported {
     /// Name of the share that is to spare.
     const SPARE: &'static str;
 
@@ -130,7 +130,7 @@ pub(super) fn text<M: Summarized>(query: &Query, found: &Found<M>) -> String {
 
 /// Heading: what was searched, for which goal, and how much of it was evaluated.
 fn head<M: Summarized>(query: &Query, found: &Found<M>) -> String {
-    let Found { answer, seconds } = found;
+    let Found { answer, seconds, .. } = found;
     let what = match query.question {
         Question::Layout => "Layouts",
         Question::FewestDevices => "The fewest devices",

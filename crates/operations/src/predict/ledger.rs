@@ -2,15 +2,16 @@
 //! would cost.
 
 use model::answer::ledger::LayerLedger;
-use model::design::file::Tree;
 use model::ground::choice::{Choice, RecomputeGranularity};
 use model::ground::units::Bytes;
 use model::{Plan, ledger};
 use present::draw::text::sentence;
 use present::format;
 use present::insight::memory_view::{fate, freed_by};
+use reports::typed::Real;
+use schemars::JsonSchema;
 
-use crate::cli::output::table_below;
+use crate::columns::table_below;
 
 /// The ledger of every kind of layer, for people.
 pub(super) fn text(plan: &Plan) -> String {
@@ -68,43 +69,78 @@ fn size(bytes: Bytes) -> String {
     format!("{} MiB", format::decimals(bytes.get() / 1_048_576.0, 1))
 }
 
-/// The ledger as data, one entry for each kind of layer.
-pub(super) fn json(plan: &Plan) -> Tree {
-    Tree::List(ledger(plan).iter().map(layer_json).collect())
+reports::said! {
+    /// A kind of layer with what it saves for its backward.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub struct SavedOfLayer {
+        layer: String,
+        num_layers: u64,
+        tensors: Vec<SavedTensor>,
+        /// Modules that may be computed again.
+        recompute: Vec<RecomputePrice>,
+        /// Modules that may be swapped to the host.
+        swap: Vec<SwapPrice>,
+    }
+
+    /// A saved tensor, per micro-batch and device.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub struct SavedTensor {
+        tensor: &'static str,
+        bytes: Real,
+        /// Whether it is kept, computed again or swapped.
+        fate: &'static str,
+        shape: &'static str,
+        recomputed_by: Vec<&'static str>,
+        swapped_by: Option<&'static str>,
+    }
+
+    /// Price of computing a module again.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub struct RecomputePrice {
+        module: &'static str,
+        frees_bytes: Real,
+        kernel_seconds: Real,
+    }
+
+    /// Price of swapping a module.
+    #[derive(Clone, Debug, JsonSchema)]
+    pub struct SwapPrice {
+        module: &'static str,
+        frees_bytes: Real,
+        /// Time on the link to the host, one way.
+        link_seconds: Real,
+    }
 }
 
-fn layer_json(layer: &LayerLedger) -> Tree {
-    let tensors = layer.tensors.iter().map(|saved| {
-        let modules = saved.recomputed_by;
-        let swap = saved.swapped_by.map(Choice::name);
-        Tree::map([
-            ("tensor", saved.tensor.label().into()),
-            ("bytes", Tree::Real(saved.bytes.get())),
-            ("fate", fate(saved.fate).into()),
-            ("shape", saved.tensor.shape().into()),
-            ("recomputed_by", Tree::list(modules.iter().map(|module| module.name()))),
-            ("swapped_by", swap.into()),
-        ])
+/// The ledger as data, one entry for each kind of layer.
+pub(super) fn data(plan: &Plan) -> Vec<SavedOfLayer> {
+    ledger(plan).iter().map(of_layer).collect()
+}
+
+fn of_layer(layer: &LayerLedger) -> SavedOfLayer {
+    let tensors = layer.tensors.iter().map(|saved| SavedTensor {
+        tensor: saved.tensor.label(),
+        bytes: Real(saved.bytes.get()),
+        fate: fate(saved.fate),
+        shape: saved.tensor.shape(),
+        recomputed_by: saved.recomputed_by.iter().map(|module| module.name()).collect(),
+        swapped_by: saved.swapped_by.map(Choice::name),
     });
-    let recompute = layer.recompute.iter().map(|price| {
-        Tree::map([
-            ("module", price.module.name().into()),
-            ("frees_bytes", Tree::Real(price.frees.get())),
-            ("kernel_seconds", Tree::Real(price.kernels.get())),
-        ])
+    let recompute = layer.recompute.iter().map(|price| RecomputePrice {
+        module: price.module.name(),
+        frees_bytes: Real(price.frees.get()),
+        kernel_seconds: Real(price.kernels.get()),
     });
-    let swap = layer.swap.iter().map(|price| {
-        Tree::map([
-            ("module", price.module.name().into()),
-            ("frees_bytes", Tree::Real(price.frees.get())),
-            ("link_seconds", Tree::Real(price.link.get())),
-        ])
+    let swap = layer.swap.iter().map(|price| SwapPrice {
+        module: price.module.name(),
+        frees_bytes: Real(price.frees.get()),
+        link_seconds: Real(price.link.get()),
     });
-    Tree::map([
-        ("layer", layer.name.to_lowercase().into()),
-        ("num_layers", Tree::Unsigned(layer.num_layers)),
-        ("tensors", Tree::List(tensors.collect())),
-        ("recompute", Tree::List(recompute.collect())),
-        ("swap", Tree::List(swap.collect())),
-    ])
+    SavedOfLayer {
+        layer: layer.name.to_lowercase(),
+        num_layers: layer.num_layers,
+        tensors: tensors.collect(),
+        recompute: recompute.collect(),
+        swap: swap.collect(),
+    }
 }
