@@ -325,3 +325,44 @@ pub(crate) fn setting_of(setting: &str, names: Names) -> Result<(KnobId, &str), 
     })?;
     Ok((names.find(name.trim())?, value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_known_by_the_extension_or_the_first_character() {
+        let is_toml = |path: &str, text: &str| files::is_toml(Path::new(path), text, &['{', '[']);
+        assert!(is_toml("a.toml", "{}"));
+        assert!(!is_toml("a.json", "schema = 1"));
+        assert!(is_toml("-", "schema = 1"));
+        assert!(!is_toml("-", "\n {\"schema\":1}"));
+    }
+
+    #[test]
+    fn toml_and_json_hold_the_same_designs() {
+        let mut design = Design::from_preset("deepseek-v3").unwrap();
+        design.set_text(KnobId::noop_layers, "62,63").unwrap();
+        design.set_text(KnobId::recompute_modules, "none").unwrap();
+        design.set_text(KnobId::hbm_usable_gib, "60").unwrap();
+        for extent in [file::Extent::Changed, file::Extent::Full] {
+            let text = toml::to_string(&file::write(&design, extent)).unwrap();
+            assert_eq!(read_toml(&text), Ok(design.clone()), "{text}");
+        }
+    }
+
+    #[test]
+    fn toml_that_holds_no_design_is_refused() {
+        for (text, rule) in [
+            ("schema = ", "not_toml"),
+            ("schema = 1\nschema = 1", "not_toml"),
+            ("schema = 1\n[parallel]\nnoop_layers = 1979-05-27", "wrong_type"),
+            ("schema = 1\n[memory]\nreserved_gib = nan", "out_of_range"),
+            ("schema = 1\n[memory]\nreserved_gib = inf", "out_of_range"),
+            ("schema = 1\n[transformer]\nnum_layers = -1", "out_of_range"),
+        ] {
+            let errors = read_toml(text).expect_err(text);
+            assert_eq!(errors.iter().map(|e| e.rule).collect::<Vec<_>>(), [rule], "{text}");
+        }
+    }
+}

@@ -8,10 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 use reports::registry;
 
-use crate::design::Design;
 use crate::python_tree::{from_python, to_python};
-use crate::refusal::{illegal, invalid, of_refusal, refused};
-use crate::work::{interruptible, unlocked};
+use crate::refusal::{illegal, of_refusal, refused};
+use crate::work::interruptible;
 
 type Answer<'py> = PyResult<Bound<'py, PyAny>>;
 

@@ -3,13 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::design::file::Tree;
 use operations::{Caller, Entry, Form, Kind, Limits, Refusal};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ground::calendar;
