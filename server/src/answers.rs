@@ -2,8 +2,5 @@
 //!
 //! From ground to roof: a module imports only those above it.
 
-pub(crate) mod find;
 pub(crate) mod validated;
-pub(crate) mod calibrated;
 pub(crate) mod measured;
-pub(crate) mod import_answers;

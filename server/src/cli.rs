@@ -10,18 +10,12 @@ mod output;
 mod progress;
 mod trace;
 mod terminal;
-mod calibrate;
-mod import;
 mod knobs;
 mod licences;
 mod presets;
-mod find;
 mod settings;
 mod sweep;
 mod merge;
-mod predict;
-mod infer;
-mod validate;
 mod worker;
 pub(crate) mod retention;
 mod upkeep;
@@ -53,29 +47,16 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Own {
-    /// Predict a design's step time, MFU, memory and communication
-    Predict(predict::Arguments),
-    /// Predict how a design serves: latency, throughput, and the requests that memory holds
-    Infer(infer::Arguments),
-    /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
-    #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
-    Find(find::Arguments),
     /// List the presets: published recipes and models
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
     Knobs(knobs::Arguments),
-    /// Make a design of a config.json, a launch script or an argument file
-    Import(import::Arguments),
     /// Evaluate every design of a space: the best, the Pareto front, what rules out the rest
     Sweep(sweep::Arguments),
     /// Compute sweeps that are handed out over NATS
     Worker(worker::Arguments),
     /// Put the results of a sweep's shards together
     Merge(merge::Arguments),
-    /// Compare published runs with what the model predicts for them
-    Validate(validate::Arguments),
-    /// Fit the state of your software to runs of your own: a profile of a few knobs
-    Calibrate(calibrate::Arguments),
     /// Serve the explorer and its API
     Serve(Box<serve::Arguments>),
     /// Answer agents by the Model Context Protocol, over stdio or HTTP: the commands as tools
@@ -124,14 +105,15 @@ impl Failure {
 /// Every command with its arguments, to be described.
 #[must_use]
 pub fn command() -> clap::Command {
-    let program = Program::command().subcommands(OPERATIONS.iter().map(|entry| (entry.command)()));
+    let operations = OPERATIONS.iter().filter(|entry| entry.has_command);
+    let program = Program::command().subcommands(operations.map(|entry| (entry.command)()));
     Own::augment_subcommands(program)
 }
 
 impl FromArgMatches for Command {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let operation = matches.subcommand().and_then(|(name, arguments)| {
-            let entry = OPERATIONS.iter().find(|entry| entry.name == name)?;
+            let entry = OPERATIONS.iter().find(|it| it.has_command && it.name == name)?;
             Some(Self::Operation(entry, arguments.clone()))
         });
         operation.map_or_else(|| Own::from_arg_matches(matches).map(Box::new).map(Self::Own), Ok)
@@ -168,17 +150,11 @@ pub fn main() -> ExitCode {
 
 fn run(command: Own, settings: &str) -> Result<(), Failure> {
     match command {
-        Own::Predict(arguments) => predict::run(&arguments),
-        Own::Infer(arguments) => infer::run(&arguments),
-        Own::Find(arguments) => find::run(&arguments),
         Own::Presets(arguments) => presets::run(&arguments),
         Own::Knobs(arguments) => knobs::run(&arguments),
-        Own::Import(arguments) => import::run(&arguments),
         Own::Sweep(arguments) => sweep::run(&arguments),
         Own::Worker(arguments) => worker::run(&arguments),
         Own::Merge(arguments) => merge::run(&arguments),
-        Own::Validate(arguments) => validate::run(&arguments),
-        Own::Calibrate(arguments) => calibrate::run(&arguments),
         Own::Serve(arguments) if arguments.print_config => output::result(settings),
         Own::Serve(arguments) => serve::run(*arguments),
         Own::Mcp(arguments) => mcp::run(arguments),

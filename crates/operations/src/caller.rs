@@ -1,12 +1,24 @@
 //! The caller of an operation: who waits for the answer, and the world around it.
 
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use model::routing::Trace;
 use model::routing::pattern::Patterns;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::refusal::{Kind, Refusal};
+
+/// What a search may take.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Limits {
+    /// Seconds of a call.
+    pub seconds: u64,
+    /// Estimates of a search.
+    pub estimates: u64,
+}
 
 /// Whoever waits for an answer, with the clock, the files and the addresses of its door.
 pub trait Caller: Sync {
@@ -46,6 +58,11 @@ pub trait Caller: Sync {
         let _ = line;
     }
 
+    /// Bounds of a call.
+    fn limits(&self) -> Limits {
+        Limits { seconds: u64::MAX, estimates: u64::MAX }
+    }
+
     /// Seconds since the call began.
     fn seconds(&self) -> f64;
 
@@ -64,14 +81,31 @@ pub trait Caller: Sync {
     /// It can't be read, is longer, or this door reads no files.
     fn bytes(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
         let _ = max_bytes;
-        let detail = format!("{} can't be read here: send what is in it", path.display());
-        Err(Refusal::new("no_files", "", detail))
+        Err(no_files(path))
     }
 
     /// Whether there is a file of this name that [`Caller::bytes`] may read.
     fn has_file(&self, path: &Path) -> bool {
         let _ = path;
         false
+    }
+
+    /// Content of a file that the input names, to be read bit by bit.
+    ///
+    /// # Errors
+    /// As of [`Caller::bytes`].
+    fn open(&self, path: &Path) -> Result<Box<dyn Read>, Refusal> {
+        Err(no_files(path))
+    }
+
+    /// Texts of a folder that the input names, each with its path in there; `None` where it is no
+    /// folder.
+    ///
+    /// # Errors
+    /// It can't be read, or has too many files.
+    fn folder(&self, path: &Path) -> Result<Option<Vec<(String, String)>>, Refusal> {
+        let _ = path;
+        Ok(None)
     }
 
     /// Trace of expert loads in a file that the input names.
@@ -102,4 +136,10 @@ pub trait Caller: Sync {
         let query = query.trim_start_matches('/').trim_start_matches('?');
         format!("{}/?{query}", self.base())
     }
+}
+
+/// Refusal of a door that reads no files.
+fn no_files(path: &Path) -> Refusal {
+    let detail = format!("{} can't be read here: send what is in it", path.display());
+    Refusal::new("no_files", "", detail)
 }

@@ -32,6 +32,7 @@ pub struct Experts;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "ExpertsInput")]
 pub struct Input {
     /// Design.
     #[command(flatten)]

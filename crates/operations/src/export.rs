@@ -1,10 +1,11 @@
 //! `export`: a design as a file, a launch script, or its numbers as a table.
 
 mod answer;
-mod table;
 
 #[cfg(feature = "parquet")]
-mod parquet;
+pub mod parquet;
+
+mod table;
 
 mod file;
 
@@ -17,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Exported, report};
-pub use file::{Format, command, elsewhere, file, started, toml};
+pub use file::{Format, command, elsewhere, file, started};
 
 use crate::caller::Caller;
 use crate::input::DesignInput;
@@ -34,6 +35,7 @@ pub struct Export;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "ExportInput")]
 pub struct Input {
     /// Format of the file.
     format: Format,

@@ -1,4 +1,5 @@
-//! Imbalance of expert loads: where it comes from, what it costs and what a planner makes of it.
+//! Expert loads of a design: those of a trace, and their imbalance in words, with what a planner
+//! makes of it.
 
 use model::Plan;
 use model::design::Design;

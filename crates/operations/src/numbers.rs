@@ -11,6 +11,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+/// Metrics that a summary of a training step names.
+pub(crate) const HEADLINE: [&str; 6] = [
+    "mfu",
+    "tokens_per_second_per_device",
+    "step_time_seconds",
+    "memory_peak_bytes",
+    "fits",
+    "fit_probability",
+];
+
 /// What is known of how far a number may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -97,6 +107,13 @@ impl<T: JsonSchema> JsonSchema for Data<T> {
 pub fn json(tree: &Tree) -> Value {
     // Only maps with keys that aren't text can fail.
     serde_json::to_value(tree).unwrap_or_default()
+}
+
+/// A value of serde's as a tree, with its keys in their order.
+pub(crate) fn tree(value: &impl Serialize) -> Tree {
+    // Only maps with keys that aren't text can fail.
+    let text = serde_json::to_string(value).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or(Tree::Null)
 }
 
 /// An object whose form is elsewhere.

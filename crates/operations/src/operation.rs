@@ -3,15 +3,15 @@
 use clap::{ArgMatches, Args, FromArgMatches};
 use model::design::file::{Tree, json};
 use model::design::violation::Violation;
-use reports::typed::{Said, Written};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use reports::typed::{DesignFile, Said, Written};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::arguments;
 use crate::caller::Caller;
-use crate::refusal::Refusal;
+use crate::refusal::{Kind, Refusal};
 
 /// A verb: what it takes, what it answers, and how that is said.
 ///
@@ -31,8 +31,14 @@ pub trait Operation: 'static {
     const IS_SEARCH: bool = false;
     /// Whether the answer has a table for other programs, `--csv`.
     const HAS_TABLE: bool = false;
+    /// Whether its command is made of its input alone; else the command line has a runner of its
+    /// own around it.
+    const HAS_COMMAND: bool = true;
     /// Whether `POST /api/v1/NAME` takes its arguments; else a route of its own takes another body.
     const HAS_ROUTE: bool = true;
+
+    /// Examples of arguments, as programs send them.
+    const EXAMPLES: &'static [Example] = &[];
 
     /// Arguments of the command, keys of the body and of the tool: one struct, each field once.
     type Input: Args + DeserializeOwned + JsonSchema + Send + 'static;
@@ -64,11 +70,6 @@ pub trait Operation: 'static {
         Self::text(answer).into_bytes()
     }
 
-    /// Remarks beside the answer for people, a line each.
-    fn remarks(_: &Self::Answer) -> Vec<String> {
-        vec![]
-    }
-
     /// Checks that `--json` prints more than the command does without it.
     ///
     /// # Errors
@@ -81,6 +82,17 @@ pub trait Operation: 'static {
     /// answer.
     fn violations(_: &Self::Answer) -> &[Violation] {
         &[]
+    }
+
+    /// Reason why the command fails although there is an answer, which programs have in full. A
+    /// check that is missed stands beside the answer for people, anything else in its place.
+    fn failure(_: &Self::Answer) -> Option<Refusal> {
+        None
+    }
+
+    /// Remarks beside the answer for people, a line each.
+    fn remarks(_: &Self::Answer) -> Vec<String> {
+        vec![]
     }
 
     /// The answer as a table for other programs, where [`Operation::HAS_TABLE`].
@@ -105,6 +117,17 @@ pub trait Operation: 'static {
     fn command(command: clap::Command) -> clap::Command {
         command
     }
+}
+
+/// Arguments that show what an operation takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Name among the examples of the operation.
+    pub name: &'static str,
+    /// Line on what is asked.
+    pub summary: &'static str,
+    /// The arguments, JSON.
+    pub arguments: &'static str,
 }
 
 /// Answer of another operation, in its two forms for a terminal.
@@ -151,8 +174,12 @@ pub struct Entry {
     pub description: &'static str,
     /// See [`Operation::IS_SEARCH`].
     pub is_search: bool,
+    /// See [`Operation::HAS_COMMAND`].
+    pub has_command: bool,
     /// See [`Operation::HAS_ROUTE`].
     pub has_route: bool,
+    /// See [`Operation::EXAMPLES`].
+    pub examples: &'static [Example],
     /// Makes the command with its arguments.
     pub command: fn() -> clap::Command,
     /// Runs the command.
@@ -163,10 +190,29 @@ pub struct Entry {
     pub answer: fn(Tree, &dyn Caller) -> Result<Answered, Refusal>,
     /// Form of the input.
     pub input: Form,
+    /// Makes the schema of a request's body: the input, or the design alone where it has one.
+    pub body: fn(&mut SchemaGenerator) -> Schema,
     /// Form of the answer for programs.
     pub output: Form,
     /// Form of the answer for agents.
     pub brief_form: Form,
+}
+
+impl Entry {
+    /// Arguments with those of an address behind its `?`, their names and types checked.
+    ///
+    /// # Errors
+    /// Arguments that there aren't, that are given twice, or of a wrong type.
+    pub fn arguments(
+        &self,
+        arguments: Tree,
+        parameters: Vec<(String, String)>,
+    ) -> Result<Tree, Refusal> {
+        let form = (self.input.whole)(SchemaGenerator::default());
+        let arguments = arguments::merged(&form, arguments, parameters)?;
+        arguments::check(&form, &arguments)?;
+        Ok(arguments)
+    }
 }
 
 /// Form of a type, as a schema of its own or as one among others.
@@ -198,14 +244,28 @@ pub const fn entry<T: Operation>() -> Entry {
         title: T::TITLE,
         description: T::DESCRIPTION,
         is_search: T::IS_SEARCH,
+        has_command: T::HAS_COMMAND,
         has_route: T::HAS_ROUTE,
+        examples: T::EXAMPLES,
         command: command::<T>,
         print: print::<T>,
         brief: brief::<T>,
         answer: answer::<T>,
         input: Form::of::<T::Input>(),
+        body: body::<T>,
         output: Form::of::<T::Output>(),
         brief_form: Form::of::<T::Brief>(),
+    }
+}
+
+fn body<T: Operation>(generator: &mut SchemaGenerator) -> Schema {
+    let input = generator.subschema_for::<T::Input>();
+    let schema = T::Input::json_schema(&mut SchemaGenerator::default());
+    let takes_design = schema.get("properties").is_some_and(|it| it.get("design").is_some());
+    if takes_design {
+        json_schema!({"oneOf": [generator.subschema_for::<DesignFile>(), input]})
+    } else {
+        input
     }
 }
 
@@ -233,14 +293,15 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     }
     let answer = T::run(input, caller)?;
     let broken = T::violations(&answer);
-    let refusal = (!broken.is_empty()).then(|| Refusal::broken(broken));
-    if !is_json {
+    let refusal =
+        if broken.is_empty() { T::failure(&answer) } else { Some(Refusal::broken(broken)) };
+    if !is_json || refusal.is_some() {
         T::remarks(&answer).iter().for_each(|line| caller.remark(line));
     }
     let bytes = if is_json {
         T::check_json(&answer)?;
         json::print(&T::output(&answer).said()).into_bytes()
-    } else if refusal.is_some() {
+    } else if refusal.as_ref().is_some_and(|it| it.kind != Kind::Missed) {
         Vec::new()
     } else if T::HAS_TABLE && matches.get_flag("csv") {
         T::table(&answer, caller)?.into_bytes()
@@ -257,6 +318,9 @@ fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, S
         return Err(caller.ended("call again"));
     }
     let answer = T::run(input, caller)?;
+    if let Some(refusal) = T::failure(&answer) {
+        return Err(refusal);
+    }
     let (brief, text) = T::brief(&answer, caller);
     let brief = serde_json::to_value(brief);
     let brief = brief.map_err(|error| Refusal::new("internal", "", error.to_string()))?;

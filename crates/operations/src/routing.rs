@@ -28,6 +28,7 @@ pub struct Routing;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "RoutingInput")]
 pub struct Input {
     /// Design.
     #[command(flatten)]

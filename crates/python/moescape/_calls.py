@@ -38,7 +38,8 @@ def predict(design: Design, *, verdict: bool = True) -> Prediction:
     Raises `IllegalDesign` with every rule that the design breaks. One that doesn't fit its memory
     is no error.
     """
-    return Prediction._of(design, _native.predict(design, verdict))
+    arguments = _arguments(design, verdict=verdict)
+    return Prediction._of(design, _native.call("predict", arguments))
 
 
 def explain(design: Design, metric: str, *, baseline: Optional[Design] = None) -> Breakdown:
@@ -76,8 +77,19 @@ def find(
 
     Ctrl-C ends it.
     """
-    terms = (list(targets), list(keep), any_schedule, evaluations, serve)
-    return Found._of(_native.find(design, goal, question, *terms))
+    arguments = _arguments(
+        design,
+        goal=goal,
+        question=question,
+        targets=list(targets),
+        keep=list(keep),
+        any_schedule=any_schedule,
+        evaluations=evaluations,
+        serve=serve,
+    )
+    data = _native.call("find", arguments)
+    del data["seconds"]
+    return Found._of({**data, "complete": data.get("complete", True)})
 
 
 def infer(design: Design) -> Inference:
@@ -85,7 +97,7 @@ def infer(design: Design) -> Inference:
 
     It reads the sections `transformer`, `cluster`, `routing` and `serving`.
     """
-    return Inference._of(design, _native.infer(design))
+    return Inference._of(design, _native.call("infer", _arguments(design)))
 
 
 def budget(design: Design, *, baseline: Optional[Design] = None) -> Budget:
@@ -179,9 +191,16 @@ def import_text(
             variables[place] = _spelled(value)
         else:
             known[name] = _spelled(value)
-    more = (known, variables, list(arguments), model)
-    design, data = _native.import_text(text, dialect, *more)
-    if design is None:
+    given = {
+        "text": text,
+        "format": dialect,
+        "set": [f"{knob}={value}" for knob, value in known.items()],
+        "env": [f"{name}={value}" for name, value in variables.items()],
+        "args": list(arguments),
+        "model": model,
+    }
+    data = _native.call("import", given)
+    if data["design"] is None:
         raise InvalidInput(
             [
                 {"rule": "not_a_design", "knob": each["key"], "detail": _place(each), "nearest": []}
@@ -189,7 +208,7 @@ def import_text(
             ]
         )
     return Imported(
-        design=design,
+        design=Design.from_dict(data["design"]),
         dialect=data["format"],
         assumed=tuple(each["detail"] for each in data["assumed"]),
         questions={each["name"]: each["guess"] for each in data["questions"]},

@@ -1,22 +1,12 @@
 //! Questions about one design, answered as data: the objects that the command line prints.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use interchange::{Answers, Format};
-use model::Estimator;
-use model::design::KnobId;
-use model::design::file::Tree;
-use model::design::violation::Violation;
-use model::search::find::{Domain, LayoutSearch, Phase, Query, Search, StrategySearch};
-use model::serving::ServingPlan;
 use operations::{Caller, OPERATIONS};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
-use reports::found::{Reported, Terms, tree};
-use reports::report::Asked;
-use reports::{Cores, imported, inferred, registry, report};
+use reports::registry;
 
 use crate::design::Design;
 use crate::python_tree::{from_python, to_python};
@@ -24,15 +14,6 @@ use crate::refusal::{illegal, invalid, of_refusal, refused};
 use crate::work::{interruptible, unlocked};
 
 type Answer<'py> = PyResult<Bound<'py, PyAny>>;
-
-/// What a design would achieve in training, with or without the verdict on its memory.
-#[pyfunction]
-pub(crate) fn predict<'py>(py: Python<'py>, design: &Design, verdict: bool) -> Answer<'py> {
-    design.plan(py)?;
-    let asked = if verdict { Asked::Verdict } else { Asked::Numbers };
-    let told = unlocked(py, || report::predict(&mut Estimator::new(), &design.inner, asked))?;
-    to_python(py, &told)
-}
 
 /// Answer of an operation, whose arguments are those of `POST /api/v1/NAME`.
 #[pyfunction]
@@ -78,102 +59,6 @@ impl Caller for Script<'_> {
     fn today(&self) -> String {
         self.today.clone()
     }
-}
-
-/// A search for layouts, to its end or to so many evaluations.
-#[pyfunction]
-#[pyo3(signature = (design, goal, question, targets, keep, any_schedule, evaluations, serve))]
-#[expect(clippy::too_many_arguments, reason = "the terms of a search, each with its name")]
-pub(crate) fn find<'py>(
-    py: Python<'py>,
-    design: &Design,
-    goal: Option<String>,
-    question: Option<String>,
-    targets: Vec<String>,
-    keep: Vec<String>,
-    any_schedule: bool,
-    evaluations: Option<u64>,
-    serve: bool,
-) -> Answer<'py> {
-    let terms = Terms { serve, goal, question, targets, keep, any_schedule };
-    let query = terms.query(design.inner.clone()).map_err(|errors| invalid(py, &errors))?;
-    let most = evaluations.unwrap_or(u64::MAX);
-    let found = interruptible(py, |stop| match query.domain {
-        Domain::Training => searched::<StrategySearch>(&query, most, stop),
-        Domain::Serving => searched::<LayoutSearch>(&query, most, stop),
-    })?;
-    to_python(py, &found.map_err(|broken| illegal(py, &broken))?)
-}
-
-/// The answer of a search, with whether it came to its end.
-fn searched<S: Search<Metrics: Reported>>(
-    query: &Query,
-    most: u64,
-    stop: &AtomicBool,
-) -> Result<Tree, Vec<Violation>> {
-    let cores = Cores::all();
-    let mut search = S::new(query.clone())?;
-    let complete = loop {
-        let progress = search.step(&cores);
-        if progress.phase == Phase::Done {
-            break true;
-        }
-        if progress.evaluated >= most || stop.load(Ordering::Relaxed) {
-            break false;
-        }
-    };
-    let mut answer = tree(query, &search.answer());
-    if let Tree::Map(entries) = &mut answer {
-        entries.push(("complete".to_owned(), complete.into()));
-    }
-    Ok(answer)
-}
-
-/// How a design would serve.
-#[pyfunction]
-pub(crate) fn infer<'py>(py: Python<'py>, design: &Design) -> Answer<'py> {
-    ServingPlan::new(&design.inner).map_err(|broken| illegal(py, &broken))?;
-    to_python(py, &unlocked(py, || inferred::inferred(&design.inner, &[]))?)
-}
-
-/// A text of others as a design, none where it can't be read, and all there is to say about it.
-#[pyfunction]
-pub(crate) fn import_text<'py>(
-    py: Python<'py>,
-    text: &str,
-    dialect: Option<&str>,
-    knobs: BTreeMap<String, String>,
-    environment: BTreeMap<String, String>,
-    arguments: Vec<String>,
-    model: Option<String>,
-) -> PyResult<(Option<Design>, Bound<'py, PyAny>)> {
-    let format = match dialect {
-        None => Format::detect(text),
-        Some(name) => named_format(py, name)?,
-    };
-    let mut known = Vec::new();
-    let mut errors = Vec::new();
-    for (name, value) in knobs {
-        match KnobId::find(&name) {
-            Ok(knob) => known.push((knob, value)),
-            Err(error) => errors.push(error),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(invalid(py, &errors));
-    }
-    let answers = Answers { knobs: known, variables: environment, arguments, model };
-    let import = unlocked(py, || interchange::import_with(format, text, None, &answers))?;
-    let report = to_python(py, &imported::report(&import))?;
-    Ok((import.design.map(Design::from), report))
-}
-
-fn named_format(py: Python<'_>, name: &str) -> PyResult<Format> {
-    Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-        let names = Format::ALL.map(Format::name);
-        let detail = format!("there is no such dialect; there are {}", names.join(", "));
-        refused(py, "unknown_dialect", detail)
-    })
 }
 
 /// Every preset.

@@ -2,7 +2,8 @@
 //! on which machine.
 
 use model::serving::capacity::{Capacity, capacities};
-use model::serving::experts::{Experts, Published, published};
+use model::metric::published::Accuracy as PublishedAccuracy;
+use model::serving::experts::{Experts, published};
 use model::serving::{Inference, ServingPlan};
 
 use crate::typed::answers;
@@ -90,14 +91,14 @@ pub fn of_experts(plan: &ServingPlan, inference: &Inference) -> Option<OfExperts
     })
 }
 
-fn accuracy(row: &Published) -> Accuracy {
+fn accuracy(row: &PublishedAccuracy) -> Accuracy {
     Accuracy {
         model: row.model,
         kept: row.kept,
         topk: row.topk,
         benchmark: row.benchmark,
-        accuracy: row.accuracy,
-        source: row.source.title,
+        accuracy: row.figure.value,
+        source: row.figure.source.title,
     }
 }
 

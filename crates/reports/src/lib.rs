@@ -6,9 +6,8 @@
 //! object with its metrics null and its violations listed. No formula lives here, and no clock,
 //! file or socket.
 //!
-//! [`report`] is a prediction, [`found`] a search for a
-//! layout, [`inferred`] and [`layouts`] how a design serves,
-//! [`imported`] how it came about, [`registry`] what can be opened, set and measured.
+//! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] how a design serves,
+//! [`registry`] what can be opened, set and measured.
 
 mod cores;
 pub mod typed;
@@ -21,8 +20,6 @@ pub mod report;
 
 pub mod experts;
 
-pub mod imported;
-pub mod layouts;
 pub mod registry;
 
 pub mod inferred;

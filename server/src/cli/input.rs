@@ -1,12 +1,11 @@
 //! The design that a command works on: a preset or a file, with knobs set on top.
 
-use operations::Names;
 use model::ground::text::shorten;
+use operations::Names;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use interchange::{Format, Import, import};
 use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree, json};
 use model::design::{Design, KnobId, link};
@@ -37,13 +36,11 @@ pub(super) struct Source {
 
 /// A design that a command begins with.
 #[derive(Debug)]
-pub(super) struct Start {
+struct Start {
     /// The design; where it can't be read, another that settings are checked on all the same.
-    pub(super) design: Design,
+    design: Design,
     /// Errors in the input.
-    pub(super) errors: Vec<String>,
-    /// Report of the import, if the file is in a foreign format.
-    pub(super) import: Option<Import>,
+    errors: Vec<String>,
 }
 
 impl Source {
@@ -58,27 +55,13 @@ impl Source {
             Some(path) => Start::from_result(read(path)?),
             None => self.of_preset(),
         };
-        let Start { mut design, mut errors, .. } = start;
+        let Start { mut design, mut errors } = start;
         errors.extend(self.set_all(&mut design, names));
         if errors.is_empty() { Ok(design) } else { Err(Failure::User(errors)) }
     }
 
-    /// The design without its settings, of any file that can be imported.
-    pub(super) fn start(&self) -> Result<Start, Failure> {
-        let Some(path) = &self.file else { return Ok(self.of_preset()) };
-        let text = read_import(path)?;
-        let format = Format::detect(&text);
-        if format == Format::Design {
-            return Ok(Start::from_result(parse(path, &text)));
-        }
-        let import = import(format, &text, None);
-        let errors = import.errors.iter().map(ToString::to_string).collect();
-        let design = import.design.clone().unwrap_or_else(default_design);
-        Ok(Start { design, errors, import: Some(import) })
-    }
-
     /// Sets what is to be set, and says what is wrong with it; `names` resolves short names.
-    pub(super) fn set_all(&self, design: &mut Design, names: Names) -> Vec<String> {
+    fn set_all(&self, design: &mut Design, names: Names) -> Vec<String> {
         let follows = |setting: &&String| {
             let name = setting.split_once('=').map_or("", |(name, _)| name.trim());
             names.find(name).is_ok_and(KnobId::follows)
@@ -87,12 +70,6 @@ impl Source {
         let settings = first.into_iter().chain(last);
         let errors = settings.filter_map(|setting| set(design, setting, names).err());
         errors.map(|error| error.to_string()).collect()
-    }
-
-    /// The knobs that are set; `names` resolves their short names.
-    pub(super) fn knobs(&self, names: Names) -> impl Iterator<Item = KnobId> {
-        let set = self.settings.iter().filter_map(|setting| setting.split_once('='));
-        set.filter_map(move |(name, _)| names.find(name.trim()).ok())
     }
 
     fn of_preset(&self) -> Start {
@@ -107,7 +84,7 @@ impl Start {
             Ok(design) => (design, vec![]),
             Err(errors) => (default_design(), errors.iter().map(KnobError::to_string).collect()),
         };
-        Self { design, errors, import: None }
+        Self { design, errors }
     }
 }
 
@@ -124,11 +101,6 @@ fn set(design: &mut Design, setting: &str, names: Names) -> Result<(), KnobError
         nearest: vec![],
     })?;
     design.set_text(names.find(knob.trim())?, value)
-}
-
-/// The design of a file that another argument than the source names.
-pub(super) fn read_design(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
-    read(path)
 }
 
 /// Reads a design file; the outer error is about the file, the inner one about its content.

@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use model::Answer;
 use model::design::violation::Violation;
-use model::metric::{Basis, MetricId, Regime};
 use present::format;
 
 use super::Failure;
@@ -71,33 +69,6 @@ pub(super) fn broken_rule(violation: &Violation) -> String {
         format!("; nearest: {}", nearest.join(", "))
     };
     format!("{} ({}){way_out}", violation.message, violation.rule)
-}
-
-/// Every metric of an answer with where half of the runs lie, or that it is exact.
-pub(super) fn metrics(answer: &Answer<'_>, exact: &str) -> String {
-    let row = |id: MetricId| {
-        let metric = id.metric();
-        let likely = match (answer.range(id), answer.number(id), metric.basis) {
-            (Some(range), Some(value), _) => {
-                let ends = range.half.map(|by| format::measured(id, value * by).to_string());
-                format!("half of runs: {}", format::span(ends))
-            }
-            (None, Some(_), Basis::Exact) => exact.to_owned(),
-            _ => String::new(),
-        };
-        let value = format::metric(id, answer.get(id)).to_string();
-        vec![metric.label.into(), value, likely, id.words().definition.into()]
-    };
-    table("lrll", &MetricId::of(answer.regime()).map(row).collect::<Vec<_>>())
-}
-
-/// The metric of some regimes that a text names, or which there are.
-pub(super) fn metric_of(regimes: &[Regime], of: &str, text: &str) -> Result<MetricId, String> {
-    let known = || regimes.iter().copied().flat_map(MetricId::of);
-    known().find(|id| id.metric().name == text).ok_or_else(|| {
-        let names: Vec<&str> = known().map(|id| id.metric().name).collect();
-        format!("there is no such metric of {of}; there are {}", names.join(", "))
-    })
 }
 
 #[cfg(test)]

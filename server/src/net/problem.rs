@@ -6,7 +6,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interchange::Fault;
 use model::design::file::json;
-use model::design::violation::Violation;
 use model::ground::knob::KnobError;
 use model::routing::text::TextError;
 use operations::{Kind, Origin, Refusal, Wrong};
@@ -32,11 +31,11 @@ reports::said! {
         /// A name for the kind of mistake.
         rule: String,
         detail: String,
-        /// What would be accepted, nearest first.
+        /// Values that would be accepted, nearest first.
         nearest: Vec<String>,
     }
 
-    /// What went wrong (RFC 9457).
+    /// Problem details of a refused request (RFC 9457).
     #[derive(Clone, Debug, schemars::JsonSchema)]
     #[schemars(rename = "Problem", extend("example" = {
         "type": "about:blank",
@@ -56,7 +55,7 @@ reports::said! {
         title: &'static str,
         /// The HTTP status.
         status: u16,
-        /// What went wrong, in a sentence.
+        /// Cause of the problem, in a sentence.
         detail: String,
         /// One entry for each thing that is wrong.
         errors: Vec<Entry>,
@@ -105,6 +104,11 @@ impl Problem {
     /// The store can't be read or written: the log says what for, and why.
     pub(crate) fn unusable_store(error: &dyn fmt::Display, what_for: &'static str) -> Self {
         tracing::error!(%error, "the store can't be used for {what_for}");
+        Self::store_out_of_use()
+    }
+
+    /// The store can't be used.
+    pub(crate) fn store_out_of_use() -> Self {
         let detail = "the server can't use its store now; its log says why";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
@@ -149,42 +153,6 @@ impl Problem {
             Entry { pointer, ..Entry::from_error("", error) }
         };
         Self::unreadable("the spec can't be read", errors.into_iter().map(entry).collect())
-    }
-
-    /// Designs of a batch that can't be read, each with its place.
-    pub(crate) fn unreadable_batch(designs: Vec<(usize, Vec<KnobError>)>) -> Self {
-        let detail = present::format::counted(designs.len() as u64, "design", "designs");
-        let detail = format!("{detail} of the batch can't be read, so that none is predicted");
-        let errors = designs.into_iter().flat_map(|(place, errors)| {
-            let start = format!("/designs/{place}");
-            errors.into_iter().map(move |error| Entry::from_error(&start, error))
-        });
-        Self::of_entries(StatusCode::BAD_REQUEST, detail, errors.collect())
-    }
-
-    /// A query for a search that can't be read: what is wrong with it, and with its design.
-    pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
-        let errors = errors.into_iter().map(|error| Entry::from_error("", error));
-        let of_design = of_design.into_iter().map(|error| Entry::from_error("/design", error));
-        Self::unreadable("the query can't be read", errors.chain(of_design).collect())
-    }
-
-    /// A query whose design breaks rules that no layout mends.
-    pub(crate) fn broken_rules(violations: Vec<Violation>) -> Self {
-        let detail = present::format::counted(violations.len() as u64, "rule is", "rules are");
-        let detail = format!("{detail} broken that no layout mends");
-        let entry = |broken: Violation| {
-            let knob = broken.knobs.first().map(|knob| knob.id()).unwrap_or_default();
-            let nearest = broken.nearest.iter();
-            Entry {
-                pointer: format!("/design{}", pointer(&knob)),
-                rule: broken.rule.to_owned(),
-                detail: broken.message,
-                nearest: nearest.map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
-            }
-        };
-        let errors = violations.into_iter().map(entry).collect();
-        Self::of_entries(StatusCode::UNPROCESSABLE_ENTITY, detail, errors)
     }
 
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body

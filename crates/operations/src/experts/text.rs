@@ -1,10 +1,11 @@
 //! The experts of a design as tables.
 
 use model::ground::units::Bytes;
+use model::metric::published::Phase;
 use model::routing::pattern::Patterns;
 use model::serving::capacity::capacities;
 use model::serving::experts::{Experts, published};
-use model::serving::runs::{Beside, Phase, beside};
+use model::serving::runs::{Comparison, comparisons};
 use model::serving::traced::Traced;
 use model::serving::{Inference, ServingPlan};
 use present::format;
@@ -54,8 +55,8 @@ pub(super) fn experts(plan: &ServingPlan, experts: &Experts, inference: &Inferen
                 row.model.to_owned(),
                 format!("{} of {}", row.topk, row.kept),
                 row.benchmark.to_owned(),
-                format::percent(row.accuracy, 2).to_string(),
-                row.source.title.to_owned(),
+                format::in_unit(row.figure.value, row.figure.unit).to_string(),
+                row.figure.source.title.to_owned(),
             ]
         })
         .collect();
@@ -145,12 +146,12 @@ fn patterns_table(traced: &Traced) -> String {
 
 /// Published runs with experts on the host.
 pub(super) fn host_runs() -> String {
-    let rows = beside();
-    let cell = |it: &Beside| {
+    let rows = comparisons();
+    let cell = |it: &Comparison| {
         let run = &it.run;
         vec![
-            run.model.to_owned(),
-            format!("{} x {}", run.cards, run.card()),
+            run.experiment.model.to_owned(),
+            format!("{} x {}", run.cards, run.card.title),
             run.processors.title.to_owned(),
             match run.phase {
                 Phase::Decode => "answer",
@@ -160,7 +161,7 @@ pub(super) fn host_runs() -> String {
             run.topk.to_string(),
             percent(run.on_cards),
             format::whole(run.context),
-            format::decimals(run.measured, 1),
+            format::decimals(run.figure.value, 1),
             format::decimals(it.predicted, 1),
             format::signed(it.error() * 100.0, 0) + " %",
             if run.is_fitted { "fitted on" } else { "" }.to_owned(),

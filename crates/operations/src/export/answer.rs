@@ -1,6 +1,6 @@
 //! An export as data, which `/export/{name}?report=json` answers, too.
 
-use interchange::{Export, Figures, Reading, Unsaid};
+use interchange::{Export, Figures, Reading, UnsupportedKnob};
 use model::MODEL_VERSION;
 use reports::typed::answers;
 
@@ -52,7 +52,7 @@ answers! {
 #[must_use]
 pub fn report(export: &Export) -> Exported {
     let reading = export.reading.as_ref();
-    let left = |list: &[Unsaid]| list.iter().map(left).collect();
+    let left = |list: &[UnsupportedKnob]| list.iter().map(left).collect();
     Exported {
         text: export.text.clone(),
         differs: reading.is_some_and(Reading::differs),
@@ -83,6 +83,6 @@ fn predicted(figures: &Figures) -> Predicted {
     }
 }
 
-fn left(one: &Unsaid) -> Left {
+fn left(one: &UnsupportedKnob) -> Left {
     Left { knob: one.knob.id(), value: one.value.clone(), reason: one.reason }
 }

@@ -14,6 +14,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::table;
+use crate::files;
+use crate::refusal::Wrong;
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize, JsonSchema)]
@@ -167,7 +169,10 @@ pub fn file(
         | Format::Accelerate
         | Format::Serving => String::new(),
         Format::Json => json::print(&from.in_tree(file::write(design, extent))),
-        Format::Toml => toml(design, extent, &from)?,
+        Format::Toml => {
+            let text = files::toml(design, extent, &from);
+            text.map_err(|why| why.errors.iter().map(Wrong::line).collect::<String>())?
+        }
         Format::Csv => table::csv(&numbers(design)?, &from),
         Format::Metrics => {
             // Refuses what can't run, as the other numbers do.
@@ -217,21 +222,10 @@ pub fn command(design: &Design, today: &str) -> Result<interchange::Export, Stri
     Ok(interchange::export_command(&plan, &interchange::Provenance { date: today }))
 }
 
-/// The TOML file of a design.
-///
-/// # Errors
-/// It can't be written.
-pub fn toml(design: &Design, extent: Extent, from: &Provenance) -> Result<String, String> {
-    let text = toml::to_string(&file::write(design, extent));
-    let text = text.map_err(|error| format!("can't write TOML: {error}"))?;
-    Ok(format!("{}{text}", from.comment()))
-}
-
 /// The table of numbers as Parquet.
 #[cfg(feature = "parquet")]
 fn packed(numbers: &Numbers, from: &Provenance) -> Result<Vec<u8>, String> {
-    let bytes = super::parquet::bytes(&table::rows(numbers), from);
-    bytes.map_err(|error| format!("can't write Parquet: {error}"))
+    table::parquet(numbers, from)
 }
 
 /// The table of numbers as Parquet, which this build doesn't write.

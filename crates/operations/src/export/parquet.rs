@@ -1,102 +1,112 @@
-//! A table of numbers as Parquet, with its provenance in the footer.
+//! Tables as Parquet: typed columns, groups of rows, and in the footer where they come from.
 
+use std::borrow::Cow;
+use std::io::Write;
 use std::sync::Arc;
 
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{Type, TypePtr};
+use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
+use ::parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::schema::types::Type;
+use model::ground::knob::Value;
 use present::words::provenance::Provenance;
+use sweep::table::CellType;
 
-use super::table::{COLUMNS, Row};
-
-fn schema() -> Result<TypePtr, ParquetError> {
-    let field = |name: &str| {
-        let is_value = name == "value";
-        let physical = if is_value { Physical::DOUBLE } else { Physical::BYTE_ARRAY };
-        Type::primitive_type_builder(name, physical)
-            .with_repetition(Repetition::REQUIRED)
-            .with_logical_type((!is_value).then_some(LogicalType::String))
-            .build()
-            .map(Arc::new)
-    };
-    let fields = COLUMNS.into_iter().map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder("metrics").with_fields(fields).build().map(Arc::new)
+/// Column of a table.
+pub struct Field<'a> {
+    /// Name.
+    pub name: Cow<'a, str>,
+    /// Type of the cells.
+    pub cells: CellType,
+    /// Whether a cell can be unset: then it is null.
+    pub is_optional: bool,
 }
 
-/// The table as Parquet.
-pub(super) fn bytes(rows: &[Row], from: &Provenance) -> Result<Vec<u8>, ParquetError> {
-    let notes = from
-        .entries()
-        .map(|(name, value)| KeyValue::new(format!("moescape.{name}"), value.to_owned()));
-    let properties = WriterProperties::builder();
-    let properties = properties.set_key_value_metadata(Some(notes.to_vec())).build();
-    let mut bytes = Vec::new();
-    let mut table = SerializedFileWriter::new(&mut bytes, schema()?, Arc::new(properties))?;
-    let mut group = table.next_row_group()?;
-    let texts: [fn(&Row) -> &str; 3] = [|row| row.scope, |row| &row.place, |row| &row.metric];
-    for text in texts {
-        write_text(&mut group, rows, text)?;
+impl Field<'_> {
+    fn schema(&self) -> Result<Arc<Type>, ParquetError> {
+        let (physical, logical) = match self.cells {
+            CellType::Index | CellType::Integer => (Physical::INT64, None),
+            CellType::Real => (Physical::DOUBLE, None),
+            CellType::Flag | CellType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let repetition =
+            [Repetition::REQUIRED, Repetition::OPTIONAL][usize::from(self.is_optional)];
+        let field = Type::primitive_type_builder(&self.name, physical);
+        field.with_repetition(repetition).with_logical_type(logical).build().map(Arc::new)
     }
-    if let Some(mut column) = group.next_column()? {
-        let values: Vec<f64> = rows.iter().map(|row| row.value).collect();
-        column.typed::<DoubleType>().write_batch(&values, None, None)?;
-        column.close()?;
-    }
-    write_text(&mut group, rows, |row| row.unit)?;
-    group.close()?;
-    table.close()?;
-    Ok(bytes)
 }
 
-fn write_text<W: std::io::Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: &[Row],
-    text: fn(&Row) -> &str,
+/// Writer of a table.
+pub struct ParquetTable<'a, W: Write + Send> {
+    fields: Vec<Field<'a>>,
+    file: SerializedFileWriter<W>,
+}
+
+impl<'a, W: Write + Send> ParquetTable<'a, W> {
+    /// A table of rows of that name; its footer has the provenance, and what is noted beside.
+    pub fn new(
+        to: W,
+        name: &str,
+        fields: Vec<Field<'a>>,
+        from: &Provenance,
+        note: Option<(&'static str, String)>,
+    ) -> Result<Self, ParquetError> {
+        let from = from.entries().map(|(name, value)| (name, value.to_owned()));
+        let notes = from.into_iter().chain(note);
+        let notes = notes.map(|(name, text)| KeyValue::new(format!("moescape.{name}"), text));
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(notes.collect()));
+        let columns = fields.iter().map(Field::schema).collect::<Result<_, _>>()?;
+        let schema = Type::group_type_builder(name).with_fields(columns).build()?;
+        let file = SerializedFileWriter::new(to, schema.into(), properties.build().into())?;
+        Ok(Self { fields, file })
+    }
+
+    /// Writes a group of rows, column by column: `cells` has those of a column, by its place.
+    pub fn write_group<'c, C: Iterator<Item = Cow<'c, Value>>>(
+        &mut self,
+        cells: impl Fn(usize) -> C,
+    ) -> Result<(), ParquetError> {
+        let mut group = self.file.next_row_group()?;
+        for (place, field) in self.fields.iter().enumerate() {
+            let Some(mut to) = group.next_column()? else { break };
+            let cells = cells(place);
+            match field.cells {
+                CellType::Index | CellType::Integer => {
+                    let cells = cells.map(|cell| cell.as_integer().map(|number| number as i64));
+                    write_cells::<Int64Type>(field, cells, &mut to)?;
+                }
+                CellType::Real => {
+                    write_cells::<DoubleType>(field, cells.map(|cell| cell.as_real()), &mut to)?;
+                }
+                CellType::Flag | CellType::Text => {
+                    let cells = cells.map(|cell| cell.text().map(|text| ByteArray::from(&*text)));
+                    write_cells::<ByteArrayType>(field, cells, &mut to)?;
+                }
+            }
+            to.close()?;
+        }
+        group.close().map(drop)
+    }
+
+    /// Writes the footer.
+    pub fn close(self) -> Result<(), ParquetError> {
+        self.file.close().map(drop)
+    }
+}
+
+fn write_cells<T: DataType>(
+    field: &Field<'_>,
+    cells: impl Iterator<Item = Option<T::T>>,
+    to: &mut SerializedColumnWriter<'_>,
 ) -> Result<(), ParquetError> {
-    if let Some(mut column) = group.next_column()? {
-        let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(text(row))).collect();
-        column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-        column.close()?;
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    for cell in cells {
+        levels.push(i16::from(cell.is_some()));
+        values.extend(cell);
     }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use parquet::file::reader::{FileReader, SerializedFileReader};
-    use parquet::record::RowAccessor;
-    use present::insight::numbers::Numbers;
-
-    use super::*;
-    use crate::export::table;
-
-    #[test]
-    fn both_formats_hold_the_same_table() {
-        let from = Provenance::of_link("v=1", "2026-01-31");
-        let design = model::design::link::decode("preset=deepseek-v3-2k-h800").unwrap();
-        let numbers = Numbers::of(&design).unwrap();
-        let csv = table::csv(&numbers, &from);
-        let bytes = bytes(&table::rows(&numbers), &from).unwrap();
-        let table = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
-        let metadata = table.metadata().file_metadata();
-        let notes = metadata.key_value_metadata().unwrap();
-        for (name, value) in from.entries() {
-            let key = format!("moescape.{name}");
-            assert!(notes.iter().any(|it| it.key == key && it.value.as_deref() == Some(value)));
-        }
-        let lines: Vec<&str> = csv.lines().collect();
-        assert_eq!(lines[0], "scope,place,metric,value,unit,design,model_version,date");
-        assert_eq!(metadata.num_rows() as usize, lines.len() - 1);
-        for (row, line) in table.get_row_iter(None).unwrap().zip(&lines[1..]) {
-            let cells: Vec<&str> = line.split(',').collect();
-            let row = row.unwrap();
-            assert_eq!(row.get_string(2).unwrap(), cells[2]);
-            let value: f64 = cells[3].parse().unwrap();
-            assert_eq!(row.get_double(3).unwrap().to_bits(), value.to_bits(), "{line}");
-        }
-    }
+    let levels = field.is_optional.then_some(levels.as_slice());
+    to.typed::<T>().write_batch(&values, levels, None).map(drop)
 }

@@ -1,40 +1,75 @@
 //! A design's numbers as one table, a number in each row: headline metrics, what each stage holds
 //! and does, what each axis sends.
 
+#[cfg(feature = "parquet")]
+use std::borrow::Cow;
+
+use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
 use model::training::estimate::{Communication, StageEstimate, StageMemory};
 use present::format;
 use present::insight::numbers::Numbers;
 use present::words::provenance::{self, Provenance};
+use sweep::table::CellType;
+
+#[cfg(feature = "parquet")]
+use super::parquet::{Field, ParquetTable};
 
 /// The columns; provenance follows in CSV, and stands in the footer in Parquet.
-pub(super) const COLUMNS: [&str; 5] = ["scope", "place", "metric", "value", "unit"];
+const COLUMNS: [(&str, CellType); 5] = [
+    ("scope", CellType::Text),
+    ("place", CellType::Text),
+    ("metric", CellType::Text),
+    ("value", CellType::Real),
+    ("unit", CellType::Text),
+];
 
 /// A number.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+struct Row {
     /// `step`, `stage` or `axis`.
-    pub(super) scope: &'static str,
+    scope: &'static str,
     /// Which stage, or which axis, link and collective.
-    pub(super) place: String,
-    pub(super) metric: String,
+    place: String,
+    metric: String,
     /// A verdict is 1 or 0.
-    pub(super) value: f64,
-    pub(super) unit: &'static str,
+    value: f64,
+    unit: &'static str,
+}
+
+impl Row {
+    /// Cells of the columns.
+    fn cells(self) -> [Value; 5] {
+        let Self { scope, place, metric, value, unit } = self;
+        let [scope, unit] = [scope, unit].map(|text| Value::Text(text.to_owned()));
+        [scope, Value::Text(place), Value::Text(metric), Value::Real(value), unit]
+    }
 }
 
 /// The table as CSV.
 pub(super) fn csv(numbers: &Numbers, from: &Provenance) -> String {
-    let header = COLUMNS.map(str::to_owned).to_vec();
-    let cells = rows(numbers).into_iter().map(|row| {
-        let Row { scope, place, metric, value, unit } = row;
-        vec![scope.to_owned(), place, metric, value.to_string(), unit.to_owned()]
-    });
+    let header = COLUMNS.map(|(name, _)| name.to_owned()).to_vec();
+    let cells = rows(numbers).into_iter().map(|row| row.cells().map(|it| it.to_string()).to_vec());
     provenance::csv(&from.in_rows(std::iter::once(header).chain(cells).collect()))
 }
 
-/// The numbers, headline metrics first.
-pub(super) fn rows(numbers: &Numbers) -> Vec<Row> {
+/// The table as Parquet.
+#[cfg(feature = "parquet")]
+pub(super) fn parquet(numbers: &Numbers, from: &Provenance) -> Result<Vec<u8>, String> {
+    let rows: Vec<_> = rows(numbers).into_iter().map(Row::cells).collect();
+    let field = |(name, cells)| Field { name: Cow::Borrowed(name), cells, is_optional: false };
+    let fields = COLUMNS.map(field).into();
+    let mut bytes = Vec::new();
+    let written =
+        ParquetTable::new(&mut bytes, "metrics", fields, from, None).and_then(|mut it| {
+            it.write_group(|place| rows.iter().map(move |row| Cow::Borrowed(&row[place])))?;
+            it.close()
+        });
+    written.map_err(|error| format!("can't write Parquet: {error}"))?;
+    Ok(bytes)
+}
+
+fn rows(numbers: &Numbers) -> Vec<Row> {
     let estimate = &numbers.estimate;
     let headline = MetricId::of(Regime::Training).map(|id| Row {
         scope: "step",
@@ -95,6 +130,9 @@ fn axis(of: &Communication) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(feature = "parquet")]
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+
     use super::*;
 
     fn numbers() -> Numbers {
@@ -118,5 +156,31 @@ mod tests {
         let sent: f64 = of("axis").filter(|row| row.metric == "bytes").map(|row| row.value).sum();
         let volume = estimate.metrics.comm_volume.get();
         assert!((sent - volume).abs() <= 1e-9 * volume, "{sent} {volume}");
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn both_formats_hold_the_same_table() {
+        let from = Provenance::of_link("v=1", "2026-01-31");
+        let csv = csv(&numbers(), &from);
+        let bytes = parquet(&numbers(), &from).unwrap();
+        let table = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
+        let metadata = table.metadata().file_metadata();
+        let notes = metadata.key_value_metadata().unwrap();
+        for (name, value) in from.entries() {
+            let key = format!("moescape.{name}");
+            assert!(notes.iter().any(|it| it.key == key && it.value.as_deref() == Some(value)));
+        }
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!(lines[0], "scope,place,metric,value,unit,design,model_version,date");
+        assert_eq!(metadata.num_rows() as usize, lines.len() - 1);
+        for (row, line) in table.get_row_iter(None).unwrap().zip(&lines[1..]) {
+            let cells: Vec<&str> = line.split(',').collect();
+            use ::parquet::record::RowAccessor;
+            let row = row.unwrap();
+            assert_eq!(row.get_string(2).unwrap(), cells[2]);
+            let value: f64 = cells[3].parse().unwrap();
+            assert_eq!(row.get_double(3).unwrap().to_bits(), value.to_bits(), "{line}");
+        }
     }
 }

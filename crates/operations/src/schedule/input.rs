@@ -16,6 +16,7 @@ use crate::refusal::{Origin, Refusal, Wrong};
 /// Arguments of the verb. Times are those of a whole stage for one micro-batch; of V chunks each
 /// takes 1/V.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "ScheduleInput")]
 pub struct Input {
     /// The order of forwards and backwards: gpipe, 1f1b, interleaved, 1f1b_overlap, zb_h1, zb_2p,
     /// zb_v, v_half, v_min, dualpipe or dualpipev.

@@ -12,15 +12,17 @@ use maud::{PreEscaped, html};
 use model::design::link;
 use model::ground::knob::KnobError;
 use model::search::find::StrategySearch;
+use operations::Refusal;
+use operations::find::search;
 use present::page::find::answer;
-use present::page::find::form::{self, Shown};
+use present::page::find::form::{self, ResultPart};
 use present::page::find::request::{Request, address};
 use present::site;
 
-use super::find::{ended, searched};
-use crate::answers::find::search;
+use super::operations::searched;
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
+use crate::net::problem::Problem;
 use crate::site::choices;
 use crate::state::AppState;
 
@@ -34,28 +36,31 @@ pub(super) async fn page(
     let (request, wrong) = Request::read(&raw.unwrap_or_default());
     let page = Page { state: &state, headers: &headers, request: &request, wrong: &wrong };
     if !wrong.is_empty() {
-        return page.answer(StatusCode::BAD_REQUEST, Shown::None);
+        return page.answer(StatusCode::BAD_REQUEST, ResultPart::None);
     }
     if request.is_form {
         return Redirect::to(&next(&request)).into_response();
     }
     if !request.is_asked {
-        return page.answer(StatusCode::OK, Shown::None);
+        return page.answer(StatusCode::OK, ResultPart::None);
     }
     if !request.on_server {
         let worker = state.site.names().map(|names| names.finder.as_str());
-        return page.answer(StatusCode::OK, Shown::Browser(worker));
+        return page.answer(StatusCode::OK, ResultPart::Browser(worker));
     }
     let query = request.query.clone();
-    let html = searched(&state, &client, move |gone| {
-        match search::<StrategySearch>(&query, |_| ended(gone)).transpose()? {
-            Ok(found) => Some(answer::html(&query, &found.answer, true)),
-            Err(violations) => Some(answer::refused(&query, &violations)),
+    let html = searched(&state, &client, move |waiting| {
+        match search::<StrategySearch>(&query, None, waiting) {
+            Ok(found) => Ok(answer::html(&query, &found.answer, true)),
+            Err(Refusal { violations, .. }) if !violations.is_empty() => {
+                Ok(answer::refused(&query, &violations))
+            }
+            Err(refusal) => Err(Problem::of_refusal(refusal, false)),
         }
     });
-    match html.await {
-        Ok(html) => page.answer(StatusCode::OK, Shown::Written(&html)),
-        Err(problem) => page.answer(problem.status(), Shown::Refused(problem.detail())),
+    match html.await.flatten() {
+        Ok(html) => page.answer(StatusCode::OK, ResultPart::Written(&html)),
+        Err(problem) => page.answer(problem.status(), ResultPart::Refused(problem.detail())),
     }
 }
 
@@ -73,13 +78,13 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn answer(&self, status: StatusCode, shown: Shown<'_>) -> Response {
+    fn answer(&self, status: StatusCode, shown: ResultPart<'_>) -> Response {
         let names = self.state.site.names();
         let there = form::on_server(&self.request.query);
         let head = html! {
             // A config.json can be dropped here, too.
             @if let Some(names) = names { script type="module" src=(names.import) {} }
-            @if matches!(shown, Shown::Browser(_)) {
+            @if matches!(shown, ResultPart::Browser(_)) {
                 noscript { meta http-equiv="refresh" content={ "0;url=" (there) }; }
             }
         };

@@ -1,6 +1,6 @@
 //! The sheet itself, as HTML.
 
-use interchange::{Export as Made, Launcher, Reading, Unsaid};
+use interchange::{Export as Made, Launcher, Reading, UnsupportedKnob};
 use maud::{Markup, html};
 use model::design::Design;
 use model::{Plan, design::link};
@@ -138,7 +138,7 @@ fn words(export: Format, made: &Made, link: &str) -> Markup {
 }
 
 /// Knobs without a word, by the reason.
-fn unsaid(left: &[Unsaid]) -> Markup {
+fn unsaid(left: &[UnsupportedKnob]) -> Markup {
     html! {
         dl {
             @for same in left.chunk_by(|one, other| one.reason == other.reason) {
@@ -149,7 +149,7 @@ fn unsaid(left: &[Unsaid]) -> Markup {
     }
 }
 
-fn listed(left: &[Unsaid]) -> String {
+fn listed(left: &[UnsupportedKnob]) -> String {
     let named = left.iter().take(NAMED).map(|one| format!("{} = {}", one.knob.id(), one.value));
     let named = named.collect::<Vec<_>>().join(", ");
     match left.len().saturating_sub(NAMED) {
