@@ -26,9 +26,9 @@ impl Answer {
     /// A schedule that is run.
     pub(super) fn new(input: Checked) -> Self {
         let schedule = &input.schedule;
-        let times = Times::equal(schedule, input.stage, Some(input.pair), input.p2p);
+        let times = Times::equal(schedule, input.stage, Some(input.pair()), input.p2p);
         // The formulas know no time for P2P.
-        let formula = schedule.closed_form_seconds(input.stage, input.pair);
+        let formula = schedule.closed_form_seconds(input.stage, input.pair());
         let closed_form = formula.filter(|_| input.p2p == 0.0);
         let timeline = schedule.simulate(&times);
         Self { input, timeline, closed_form }
@@ -42,7 +42,7 @@ impl Answer {
 
     /// Input of the page that shows the schedule.
     pub(super) fn page(&self) -> page::Input {
-        let Checked { schedule, stage, pair, p2p, group } = &self.input;
+        let Checked { schedule, stage, given_pair, p2p, group } = &self.input;
         page::Input {
             method: schedule.method(),
             stages: schedule.stages() as u64,
@@ -50,7 +50,7 @@ impl Answer {
             micro_batches: schedule.micro_batches() as u64,
             group: *group,
             times: *stage,
-            pair: Some(*pair).filter(|pair| *pair != stage.forward + stage.backward()),
+            pair: *given_pair,
             p2p: *p2p,
             ..page::Input::default()
         }
@@ -132,7 +132,7 @@ pub(super) fn of(answer: &Answer) -> Scheduled {
             forward_seconds: Real(input.stage.forward),
             backward_input_seconds: Real(input.stage.input_grad),
             backward_weight_seconds: Real(input.stage.weight_grad),
-            forward_backward_seconds: Real(input.pair),
+            forward_backward_seconds: Real(input.pair()),
             p2p_seconds: Real(input.p2p),
         },
     }

@@ -113,8 +113,8 @@ pub(super) struct Checked {
     pub(super) schedule: Schedule,
     /// Times of a whole stage, for one micro-batch.
     pub(super) stage: StageSeconds,
-    /// A forward and a backward that run as one.
-    pub(super) pair: f64,
+    /// A forward and a backward that run as one; one after the other unless given.
+    pub(super) given_pair: Option<f64>,
     pub(super) p2p: f64,
     /// Micro-batches that a chunk runs in a row, where that is given.
     pub(super) group: Option<u64>,
@@ -135,17 +135,22 @@ impl Input {
             input_grad: time("backward_input", &self.backward_input, Zero::Refused),
             weight_grad: time("backward_weight", &self.backward_weight, Zero::Allowed),
         };
-        let pair = match &self.forward_backward {
-            Some(text) => time("forward_backward", text, Zero::Refused),
-            None => stage.forward + stage.backward(),
-        };
+        let pair = self.forward_backward.as_ref();
+        let given_pair = pair.map(|text| time("forward_backward", text, Zero::Refused));
         let p2p = time("p2p", &self.p2p, Zero::Allowed);
         match schedule {
             Some(schedule) if errors.is_empty() => {
-                Ok(Checked { schedule, stage, pair, p2p, group })
+                Ok(Checked { schedule, stage, given_pair, p2p, group })
             }
             _ => Err(Refusal::of(errors)),
         }
+    }
+}
+
+impl Checked {
+    /// Seconds of a forward and a backward that run as one.
+    pub(super) fn pair(&self) -> f64 {
+        self.given_pair.unwrap_or(self.stage.forward + self.stage.backward())
     }
 }
 

@@ -30,7 +30,7 @@ fn head(Answer { input, timeline, .. }: &Answer, scheduled: &Scheduled) -> Strin
     ];
     let has_pairs = timeline.lists.tasks.iter().any(|task| task.kind == TaskKind::Pair);
     let pair = if has_pairs {
-        format!(", forward with backward {}", seconds(input.pair))
+        format!(", forward with backward {}", seconds(input.pair()))
     } else {
         String::new()
     };
