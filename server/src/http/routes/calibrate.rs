@@ -77,10 +77,10 @@ pub(super) async fn runs(
     Client(client): Client,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = read_form(form).await.map_err(problem)?;
+    let mut form = read_form(form).await.map_err(problem)?;
     // As with other files that are long to read: whoever sends many waits.
     let made = in_turn(&state.traces.readers, &client, move || {
-        found(&form).map(|answer| Calibrate::output(&answer).said())
+        found(&mut form).map(|answer| Calibrate::output(&answer).said())
     });
     Ok(json_response(&made.await?.map_err(problem)?))
 }
@@ -89,11 +89,11 @@ fn problem((status, lines): Refused) -> Problem {
     Problem::unusable_files(status, lines)
 }
 
-/// The profile of what was sent.
-pub(super) fn found(form: &Form) -> Result<Answer, Refused> {
+/// The profile of what was sent, whose files it takes.
+pub(super) fn found(form: &mut Form) -> Result<Answer, Refused> {
     let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let pasted = given(&form.text).map(|_| ("pasted".to_owned(), form.text.as_bytes().to_vec()));
-    let files = form.files.iter().cloned().chain(pasted);
+    let files = std::mem::take(&mut form.files).into_iter().chain(pasted);
     let accelerator = given(&form.accelerator);
     let accelerator = accelerator.map(|it| format!("{}={it}", KnobId::accelerator.id()));
     let input = Input {

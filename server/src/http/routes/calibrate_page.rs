@@ -42,12 +42,15 @@ pub(super) async fn calibrate_form(
     headers: HeaderMap,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = match read_form(form).await {
+    let mut form = match read_form(form).await {
         Ok(form) => form,
         Err(why) => return Ok(shown(&state, &headers, &Form::default(), Some(&Err(why)))),
     };
     let traces = std::sync::Arc::clone(&state.traces);
-    let answer = move || shown(&state, &headers, &form, Some(&found(&form).map(|it| it.found)));
+    let answer = move || {
+        let found = found(&mut form).map(|answer| answer.found);
+        shown(&state, &headers, &form, Some(&found))
+    };
     in_turn(&traces.readers, &client, answer).await
 }
 
