@@ -103,7 +103,9 @@ fn kinds(form: &Value) -> Vec<&str> {
 
 /// Error of a value that isn't of the form.
 fn wrong_type(key: &str, value: &Tree, form: &Value) -> Option<Wrong> {
-    let items = kinds(&form["items"]);
+    // Who reads a list of maps says of each what is wrong.
+    let items = Some(kinds(&form["items"])).filter(|items| !items.contains(&"object"));
+    let items = items.unwrap_or_default();
     let is_wrong = match value {
         Tree::List(list) if kinds(form).contains(&"array") => {
             list.iter().any(|item| !fits(item, &items))
@@ -117,7 +119,6 @@ fn wrong_type(key: &str, value: &Tree, form: &Value) -> Option<Wrong> {
         ("number", _) => Some("a number"),
         ("object", _) => Some("a map"),
         ("array", Some(&"string")) => Some("a list of texts"),
-        ("array", Some(&"object")) => Some("a list of maps"),
         ("array", _) => Some("a list"),
         _ => None,
     });

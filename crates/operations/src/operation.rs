@@ -204,7 +204,9 @@ pub const fn entry<T: Operation>() -> Entry {
 }
 
 fn command<T: Operation>() -> clap::Command {
-    let command = T::Input::augment_args(clap::Command::new(T::NAME).about(T::SUMMARY));
+    // The description of the arguments' type isn't the command's.
+    let command = T::Input::augment_args(clap::Command::new(T::NAME));
+    let command = command.about(T::SUMMARY).long_about(None);
     let json = clap::Arg::new("json").long("json").help("Print JSON");
     let json = json.action(clap::ArgAction::SetTrue);
     if !T::HAS_TABLE {
