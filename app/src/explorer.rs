@@ -36,7 +36,7 @@ use rows::{Rows, write};
 
 /// Owner of the numbers on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum NumbersOf {
     /// The design itself.
     Design,
     /// The last design that broke no rule.
@@ -49,7 +49,7 @@ pub enum Shown {
 #[derive(Clone, Debug, PartialEq)]
 struct OnPage {
     numbers: Arc<Numbers>,
-    of: Shown,
+    of: NumbersOf,
 }
 
 /// Element that a page may put something beside.
@@ -140,13 +140,13 @@ impl Explorer {
         });
         let on_page = Memo::new(move |before: Option<&OnPage>| {
             if let Ok(numbers) = checked.get() {
-                return OnPage { numbers, of: Shown::Design };
+                return OnPage { numbers, of: NumbersOf::Design };
             }
             match before {
-                Some(OnPage { numbers, of: Shown::Design | Shown::LastLegal }) => {
-                    OnPage { numbers: numbers.clone(), of: Shown::LastLegal }
+                Some(OnPage { numbers, of: NumbersOf::Design | NumbersOf::LastLegal }) => {
+                    OnPage { numbers: numbers.clone(), of: NumbersOf::LastLegal }
                 }
-                _ => OnPage { numbers: preset_numbers.get(), of: Shown::Preset },
+                _ => OnPage { numbers: preset_numbers.get(), of: NumbersOf::Preset },
             }
         });
         let explorer = Self {
@@ -258,7 +258,7 @@ impl Explorer {
 
     /// Owner of the numbers that the page shows.
     #[must_use]
-    pub fn shown(self) -> Shown {
+    pub fn shown(self) -> NumbersOf {
         self.on_page.with(|on_page| on_page.of)
     }
 
@@ -339,7 +339,7 @@ impl Explorer {
         // The preset's own value is within bounds.
         let _ = trial.set(id, &self.preset_value(id));
         let legal = legal_values(&trial, id).into_iter().chain([current]);
-        let mut numbers: Vec<u64> = legal.filter_map(|value| whole(&value)).collect();
+        let mut numbers: Vec<u64> = legal.filter_map(|value| value.as_integer()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
@@ -558,8 +558,5 @@ fn legal_plan(design: &Design) -> Plan {
         .expect("the first preset is legal: a test opens every preset")
 }
 
-fn whole(value: &Value) -> Option<u64> {
-    if let Value::Integer(number) = value { Some(*number) } else { None }
-}
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ mod unit;
 mod regime;
 mod table;
 mod address;
+pub mod published;
 pub(crate) mod breakdown;
 
 pub use address::{MetricAddress, MetricPart};

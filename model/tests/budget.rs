@@ -3,10 +3,10 @@
 
 use model::design::{Design, KnobId};
 use model::ground::units::Seconds;
+use model::metric::published::FAILURE_INTERVALS;
 use model::metric::{MetricId as Metric, Regime};
 use model::run::budget::{
-    Assessment, Budget, Checkpoint, Recovery, RunTarget, budget, judge, lacks, outcomes,
-    published_failures, surface,
+    Assessment, Budget, Checkpoint, Recovery, RunTarget, budget, judge, lacks, outcomes, surface,
 };
 use model::search::solve::{Target, Wish};
 use model::training::estimate::Metrics;
@@ -336,9 +336,9 @@ fn a_baseline_is_judged_by_loss_and_by_time_to_the_same_loss() {
 /// 131,072.
 #[test]
 fn failures_of_rsc_1_are_as_far_apart_as_its_paper_projects() {
-    let rate = published_failures().iter().find(|it| it.name == "rsc-1").unwrap();
+    let rate = FAILURE_INTERVALS.iter().find(|it| it.name == "rsc-1").unwrap();
     for (devices, hours) in [(16_384.0, 1.8), (131_072.0, 0.23)] {
-        let own = rate.device_hours / devices;
+        let own = rate.figure.value / devices;
         assert!((own / hours - 1.0).abs() < 0.025, "{devices}: {own} of {hours}");
     }
 }
@@ -348,8 +348,8 @@ fn failures_of_rsc_1_are_as_far_apart_as_its_paper_projects() {
 /// minutes.
 #[test]
 fn llama_3_keeps_the_share_of_its_time_that_is_published() {
-    let llama = published_failures().iter().find(|it| it.name == "llama-3").unwrap();
-    let hours = llama.device_hours.to_string();
+    let llama = FAILURE_INTERVALS.iter().find(|it| it.name == "llama-3").unwrap();
+    let hours = llama.figure.value.to_string();
     let design = from_preset(
         "llama-3.1-405b",
         &[
@@ -362,7 +362,7 @@ fn llama_3_keeps_the_share_of_its_time_that_is_published() {
     let own = budget(&plan, &metrics);
     // The published cluster, whatever the preset's.
     let recovery = Recovery {
-        between_failures: Seconds::new(llama.device_hours * 3_600.0 / 16_384.0),
+        between_failures: Seconds::new(llama.figure.value * 3_600.0 / 16_384.0),
         ..own.recovery.unwrap()
     };
     let goodput = recovery.ratios(recovery.best_interval()).goodput;
@@ -393,7 +393,7 @@ fn pangu_ultra_moe_takes_the_days_of_its_throughput() {
 /// Whether every node follows from those below it, to the rounding of its largest term.
 fn adds_up(node: &Breakdown) {
     let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
-    if let Some(value) = node.how.of(&values) {
+    if let Some(value) = node.how.combine(&values) {
         let most = values.iter().fold(node.value.abs(), |most, value| most.max(value.abs()));
         let off = (value - node.value).abs();
         assert!(off <= 1e-12 * most, "{}: {} is not {value}", node.name, node.value);

@@ -8,7 +8,7 @@ use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime};
 use model::serving::capacity::capacities;
 use model::serving::experts::{Experts, published, touched_experts};
-use model::serving::runs::beside;
+use model::serving::runs::comparisons;
 use model::serving::{Inference, ServingPlan, decode_step, infer, prefill_time, rules};
 use proptest::prelude::*;
 use testing::design::{serving_plan, with};
@@ -170,7 +170,7 @@ fn accuracy_is_as_published_and_of_no_other_share() {
 
 #[test]
 fn published_runs_with_experts_on_the_host_are_met_within_a_tenth_in_the_median() {
-    let rows = beside();
+    let rows = comparisons();
     let median = |is_fitted: bool| {
         let rows = rows.iter().filter(|row| row.run.is_fitted == is_fitted);
         let mut errors: Vec<f64> = rows.map(|row| row.error().abs()).collect();

@@ -86,7 +86,7 @@ fn numbers(estimate: &Estimate) -> Vec<f64> {
 
 fn check_sums(node: &Breakdown) {
     let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
-    let expected = node.how.of(&values).unwrap_or(node.value);
+    let expected = node.how.combine(&values).unwrap_or(node.value);
     // What is left of large terms that cancel out has their rounding.
     let most = values.iter().fold(node.value.abs(), |most, value| most.max(value.abs()));
     let slack = 1e-9 * most.max(1e-9);

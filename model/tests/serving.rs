@@ -498,7 +498,7 @@ fn a_load_of_a_layout_gives_more_than_lighter_ones() {
 /// Whether every node follows from those below it.
 fn adds_up(node: &model::Breakdown) -> Result<(), String> {
     let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
-    if let Some(value) = node.how.of(&values)
+    if let Some(value) = node.how.combine(&values)
         && (value - node.value).abs() > 1e-9 * node.value.abs().max(1e-300)
     {
         return Err(format!("{}: {} is not {value}", node.name, node.value));

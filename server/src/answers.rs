@@ -3,6 +3,4 @@
 //! From ground to roof: a module imports only those above it.
 
 pub(crate) mod validated;
-pub(crate) mod calibrated;
 pub(crate) mod measured;
-pub(crate) mod import_answers;

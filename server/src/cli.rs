@@ -10,19 +10,12 @@ mod output;
 mod progress;
 mod trace;
 mod terminal;
-mod calibrate;
-mod export;
-mod import;
 mod knobs;
 mod licences;
 mod presets;
-mod schedule;
 mod settings;
 mod sweep;
 mod merge;
-mod experts;
-mod routing;
-mod validate;
 mod worker;
 pub(crate) mod retention;
 mod upkeep;
@@ -54,30 +47,16 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Own {
-    /// Tell which experts to keep: what fits where, what a trace of tasks covers, what changes cost
-    Experts(experts::Arguments),
     /// List the presets: published recipes and models
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
     Knobs(knobs::Arguments),
-    /// Write a design as a file or as a launch script
-    Export(export::Arguments),
-    /// Make a design of a config.json, a launch script or an argument file
-    Import(import::Arguments),
-    /// Place a design's experts: imbalance before and after the planner, its moves, what drops
-    Routing(routing::Arguments),
-    /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
-    Schedule(schedule::Arguments),
     /// Evaluate every design of a space: the best, the Pareto front, what rules out the rest
     Sweep(sweep::Arguments),
     /// Compute sweeps that are handed out over NATS
     Worker(worker::Arguments),
     /// Put the results of a sweep's shards together
     Merge(merge::Arguments),
-    /// Compare published runs with what the model predicts for them
-    Validate(validate::Arguments),
-    /// Fit the state of your software to runs of your own: a profile of a few knobs
-    Calibrate(calibrate::Arguments),
     /// Serve the explorer and its API
     Serve(Box<serve::Arguments>),
     /// Answer agents by the Model Context Protocol, over stdio or HTTP: the commands as tools
@@ -126,14 +105,15 @@ impl Failure {
 /// Every command with its arguments, to be described.
 #[must_use]
 pub fn command() -> clap::Command {
-    let program = Program::command().subcommands(OPERATIONS.iter().map(|entry| (entry.command)()));
+    let operations = OPERATIONS.iter().filter(|entry| entry.has_command);
+    let program = Program::command().subcommands(operations.map(|entry| (entry.command)()));
     Own::augment_subcommands(program)
 }
 
 impl FromArgMatches for Command {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let operation = matches.subcommand().and_then(|(name, arguments)| {
-            let entry = OPERATIONS.iter().find(|entry| entry.name == name)?;
+            let entry = OPERATIONS.iter().find(|it| it.has_command && it.name == name)?;
             Some(Self::Operation(entry, arguments.clone()))
         });
         operation.map_or_else(|| Own::from_arg_matches(matches).map(Box::new).map(Self::Own), Ok)
@@ -170,18 +150,11 @@ pub fn main() -> ExitCode {
 
 fn run(command: Own, settings: &str) -> Result<(), Failure> {
     match command {
-        Own::Experts(arguments) => experts::run(&arguments),
         Own::Presets(arguments) => presets::run(&arguments),
         Own::Knobs(arguments) => knobs::run(&arguments),
-        Own::Export(arguments) => export::run(&arguments),
-        Own::Import(arguments) => import::run(&arguments),
-        Own::Routing(arguments) => routing::run(&arguments),
-        Own::Schedule(arguments) => schedule::run(&arguments),
         Own::Sweep(arguments) => sweep::run(&arguments),
         Own::Worker(arguments) => worker::run(&arguments),
         Own::Merge(arguments) => merge::run(&arguments),
-        Own::Validate(arguments) => validate::run(&arguments),
-        Own::Calibrate(arguments) => calibrate::run(&arguments),
         Own::Serve(arguments) if arguments.print_config => output::result(settings),
         Own::Serve(arguments) => serve::run(*arguments),
         Own::Mcp(arguments) => mcp::run(arguments),

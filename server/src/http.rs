@@ -4,8 +4,10 @@
 
 pub(crate) mod audit_middleware;
 pub(crate) mod static_page;
+pub(crate) mod file_form;
 pub(crate) mod not_found;
 pub(crate) mod exposition;
-pub mod openapi;
+pub(crate) mod endpoint;
+pub(crate) mod openapi;
 pub(crate) mod layers;
 pub(crate) mod routes;

@@ -17,12 +17,12 @@ mod answers;
 mod jobs;
 mod mcp;
 mod state;
-pub mod http;
+mod http;
 pub mod cli;
 
 pub use reports::{inferred, registry, report};
-use reports::{experts, imported};
 
+pub use http::routes::openapi::document as api_document;
 pub use http::routes::router;
 pub use net::embed_from::EmbedFrom;
 pub use net::hosts::Host;

@@ -12,7 +12,7 @@ use crate::jobs::sweeps::{Engine, EngineError};
 use crate::mcp::Agents;
 use crate::net::embed_from::EmbedFrom;
 use crate::net::hosts::{Host, Hosts};
-use crate::net::limits::{Budget, Turns};
+use crate::net::limits::{Budget, FairQueue};
 use crate::net::proxies::{Network, Proxies};
 use crate::net::public_url::PublicUrl;
 use crate::net::telemetry::Telemetry;
@@ -79,11 +79,11 @@ pub struct AppState {
     /// Work of its routes that takes a while.
     pub(crate) work: Arc<Work>,
     /// Large files that are made.
-    pub(crate) makers: Arc<Turns>,
+    pub(crate) makers: Arc<FairQueue>,
     /// Cards that are drawn.
-    pub(crate) drawers: Arc<Turns>,
+    pub(crate) drawers: Arc<FairQueue>,
     /// Searches for layouts.
-    pub(crate) finders: Arc<Turns>,
+    pub(crate) finders: Arc<FairQueue>,
     /// Server for agents, if it answers them.
     pub(crate) agents: Option<Agents>,
     /// Limits on what one owner may keep.
@@ -125,9 +125,9 @@ impl AppState {
             inbox: request_body::inbox(),
             outbox: response_buffer::outbox(),
             work: Arc::default(),
-            makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
-            drawers: Arc::new(Turns::new(MAX_DRAWERS, MAX_DRAWERS_PER_ADDRESS)),
-            finders: Arc::new(Turns::new(MAX_FINDERS, MAX_FINDERS_PER_ADDRESS)),
+            makers: Arc::new(FairQueue::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
+            drawers: Arc::new(FairQueue::new(MAX_DRAWERS, MAX_DRAWERS_PER_ADDRESS)),
+            finders: Arc::new(FairQueue::new(MAX_FINDERS, MAX_FINDERS_PER_ADDRESS)),
             agents: None,
             quotas: Arc::default(),
             groups: Arc::default(),

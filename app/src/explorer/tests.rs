@@ -35,19 +35,19 @@ fn the_last_good_numbers_stay_while_a_rule_is_broken_and_a_way_out_mends_it() {
         let before = explorer.with_numbers(Clone::clone);
         explorer.set(PP, &Value::Integer(12)).expect("in bounds");
         assert!(explorer.with_violations(|violations| !violations.is_empty()));
-        assert_eq!(explorer.shown(), Shown::LastLegal);
+        assert_eq!(explorer.shown(), NumbersOf::LastLegal);
         assert!(explorer.with_numbers(|numbers| *numbers == before));
         let ways = explorer.with_violations(|violations| violations[0].nearest.clone());
         let way = ways.iter().find(|way| way.knob == PP).expect("a way out by the same knob");
         explorer.mend(way);
-        assert_eq!(explorer.shown(), Shown::Design);
+        assert_eq!(explorer.shown(), NumbersOf::Design);
     });
 }
 
 #[test]
 fn a_link_to_an_illegal_design_shows_its_presets_numbers() {
     check("?parallel.pipeline_model_parallel_size=12", |explorer| {
-        assert_eq!(explorer.shown(), Shown::Preset);
+        assert_eq!(explorer.shown(), NumbersOf::Preset);
         assert!(explorer.with_violations(|violations| !violations.is_empty()));
     });
 }
@@ -59,7 +59,7 @@ fn a_state_of_the_software_goes_and_comes_with_the_accelerator() {
         let software = || explorer.with_design(|design| design.kernel.software);
         let (before, h100) = (software(), Value::Text("h100-sxm-80gb".to_owned()));
         explorer.set(KnobId::accelerator, &h100).expect("an accelerator");
-        assert_eq!((software(), explorer.shown()), (Software::Calibrated, Shown::Design));
+        assert_eq!((software(), explorer.shown()), (Software::Calibrated, NumbersOf::Design));
         explorer.undo();
         assert_eq!(software(), before);
         explorer.redo();

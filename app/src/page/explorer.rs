@@ -1,16 +1,17 @@
 //! The page as a whole: header, knobs, numbers, charts, explanation.
 
-pub mod broken_link;
+mod broken_link;
 
+use leptos::either::Either;
 use leptos::prelude::*;
-use model::design::Design;
+use model::design::{Design, link};
 use present::study::Study;
 
 use crate::explorer::stored;
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::find_bar::{Start, bar};
 use crate::panel::keys;
-use crate::panel::questions::{self, Asked};
+use crate::panel::questions::{self, CurrentQuestion};
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::tray::Tray;
 use crate::panel::{
@@ -29,14 +30,22 @@ fn stopped() -> impl IntoView {
     }
 }
 
+/// The explorer opened on the design in a link, or what is wrong with the link.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    match link::decode(raw) {
+        Ok(design) => Either::Left(opened(design)),
+        Err(errors) => Either::Right(broken_link::broken_link(raw, &errors)),
+    }
+}
+
 /// The explorer opened on a design.
-pub fn page(design: Design) -> impl IntoView {
+fn opened(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
     let tray = Tray::new(explorer);
     let announcement = keys::install(explorer, tray);
-    let is_stale = move || explorer.shown() != Shown::Design;
+    let is_stale = move || explorer.shown() != NumbersOf::Design;
     let studies = Studies::new(explorer);
-    let asked = Asked::new(explorer);
+    let asked = CurrentQuestion::new(explorer);
     view! {
         <div class="page" class:explaining=move || explorer.explained.get().is_some()>
             <a class="skip" href="#results">"Skip to the results"</a>

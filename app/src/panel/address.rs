@@ -30,7 +30,7 @@ const LEFT_FIELD: &str = "data-left";
 
 /// The address bar follows a gesture that goes on, and what takes long follows any change, when the
 /// knobs have been still for this long.
-const REST: Duration = Duration::from_millis(250);
+const DEBOUNCE: Duration = Duration::from_millis(250);
 
 /// The browser goes to another of its entries sooner than this, or has none to go to.
 const NAVIGATION_TIMEOUT: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ pub(super) fn install(explorer: Explorer) {
         asked: StoredValue::new(None),
         patience: Later::new(NAVIGATION_TIMEOUT),
     };
-    let rest = Later::new(REST);
+    let rest = Later::new(DEBOUNCE);
     Effect::new(move |is_first: Option<()>| {
         explorer.with_design(|_| ());
         let (goes_on, _) = (explorer.in_gesture(), explorer.place());

@@ -8,7 +8,7 @@ use model::metric::MetricId;
 use model::training::estimate::Metrics;
 use present::format::{self, number};
 use present::insight::better::is_better;
-use present::insight::headline::{BEYOND, CARDS, Card, Meter, RangeBar, quantity};
+use present::insight::headline::{CARDS, Card, MAX_EXCESS_PER_MILLE, Meter, RangeBar, quantity};
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
 use present::site::Page;
@@ -213,7 +213,7 @@ fn memory_meter(explorer: Explorer) -> impl IntoView {
             <p class="meter-over">{over}</p>
             <svg
                 class="meter"
-                viewBox=format!("0 0 {} 14", 1_000.0 + BEYOND)
+                viewBox=format!("0 0 {} 14", 1_000.0 + MAX_EXCESS_PER_MILLE)
                 preserveAspectRatio="none"
                 aria-hidden="true"
             >

@@ -11,7 +11,7 @@ use present::site::{Page, Place};
 
 use super::steps;
 use crate::browser::on_server;
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::tray::Tray;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::sheet::guide_focus;
@@ -155,7 +155,7 @@ fn keys_link() -> impl IntoView {
 /// Controls of a header beside the four places.
 #[cfg(feature = "ssr")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Beside {
+enum HeaderKind {
     /// A page whose address is all that there is to hand on.
     Page,
     /// A review session, which hands its own links on.
@@ -163,9 +163,9 @@ enum Beside {
 }
 
 #[cfg(feature = "ssr")]
-fn bar(current: Option<Page>, query: &str, beside: Beside) -> impl IntoView {
+fn bar(current: Option<Page>, query: &str, beside: HeaderKind) -> impl IntoView {
     let along = query.to_owned();
-    let share = (beside == Beside::Page).then(|| {
+    let share = (beside == HeaderKind::Page).then(|| {
         share_menu(view! {
             <li class="needs-script">
                 <button type="button" data-act="print">
@@ -191,7 +191,7 @@ fn bar(current: Option<Page>, query: &str, beside: Beside) -> impl IntoView {
 pub fn still(current: Option<Page>, query: &str) -> String {
     Owner::new().with(|| {
         let pages = current.and_then(|page| pages(page, query));
-        view! { {bar(current, query, Beside::Page)} {pages} }.to_html()
+        view! { {bar(current, query, HeaderKind::Page)} {pages} }.to_html()
     })
 }
 
@@ -218,7 +218,7 @@ pub fn beside(current: Page, id: &'static str, skip: &'static str) -> impl IntoV
 /// The first row of the header of a review session, which has a row of its own below it.
 pub fn of_session() -> String {
     #[cfg(feature = "ssr")]
-    return Owner::new().with(|| bar(Some(Page::Review), "", Beside::Session).to_html());
+    return Owner::new().with(|| bar(Some(Page::Review), "", HeaderKind::Session).to_html());
     #[cfg(not(feature = "ssr"))]
     String::new()
 }
@@ -343,7 +343,7 @@ fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
 
 /// Text of the bar at the bottom: never a number of another design than the one at hand.
 fn bottom_headline(explorer: Explorer) -> String {
-    if explorer.shown() == Shown::Design {
+    if explorer.shown() == NumbersOf::Design {
         return explorer.with_numbers(|numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
@@ -371,8 +371,8 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
     };
     let class = Memo::new(move |_| {
         let state = match explorer.shown() {
-            Shown::Design => explorer.with_numbers(|it| it.estimate.metrics.memory_state()),
-            Shown::LastLegal | Shown::Preset => MemoryState::DoesNotFit,
+            NumbersOf::Design => explorer.with_numbers(|it| it.estimate.metrics.memory_state()),
+            NumbersOf::LastLegal | NumbersOf::Preset => MemoryState::DoesNotFit,
         };
         format!("bottom-headline {}", memory_state::class(state))
     });

@@ -17,7 +17,7 @@ use super::address;
 use super::knobs::SEARCH_ID;
 use super::tray::{Tray, press_key};
 use crate::browser::{Later, letter_keys};
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 
 /// A gesture by keys ends when the knobs have been still for this long.
 const GESTURE_DELAY: Duration = Duration::from_millis(500);
@@ -68,7 +68,7 @@ pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
 
 /// The headline as it is spoken.
 fn headline(explorer: Explorer) -> String {
-    if explorer.shown() != Shown::Design {
+    if explorer.shown() != NumbersOf::Design {
         return explorer.with_violations(|rules| {
             let first = rules.first().map_or("", |rule| rule.message.as_str());
             format!("This design can't run. {first}")

@@ -11,7 +11,7 @@ use present::words::knob_note;
 use super::studies;
 use super::verdict::ways_out;
 use crate::browser::takes_over;
-use crate::explorer::{self, Explorer, Shown, Topic};
+use crate::explorer::{self, Explorer, NumbersOf, Topic};
 use crate::widget::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
 use crate::widget::number_box::{Entry, NumberBox, number_box};
 use crate::widget::slider::{Slider, slider};
@@ -362,7 +362,7 @@ impl Row {
                 | KnobId::accelerator
         );
         let text = move || {
-            if self.explorer.shown() != Shown::Design {
+            if self.explorer.shown() != NumbersOf::Design {
                 return String::new();
             }
             self.explorer.with_numbers(|numbers| knob_note::note(self.id, &numbers.plan))

@@ -14,7 +14,7 @@ use present::format;
 use present::insight::memory_state;
 use web_sys::HtmlElement;
 
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 
 choices! {
     /// A question.
@@ -46,9 +46,9 @@ impl Question {
 
 /// The current question; `None` before a script has looked at the address.
 #[derive(Clone, Copy)]
-pub struct Asked(RwSignal<Option<Question>>);
+pub struct CurrentQuestion(RwSignal<Option<Question>>);
 
-impl Asked {
+impl CurrentQuestion {
     /// The one that the address names; without any the first one, or that of loads that are
     /// missing.
     #[must_use]
@@ -104,10 +104,10 @@ impl Asked {
 
 /// Number of looks for a loss that isn't there yet, and the pause between them.
 const MAX_LOOKS: u32 = 30;
-const LOOK_PAUSE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The bar of questions, which stays in view, with the headline in short.
-pub fn bar(explorer: Explorer, asked: Asked) -> impl IntoView {
+pub fn bar(explorer: Explorer, asked: CurrentQuestion) -> impl IntoView {
     let links: Vec<_> = Question::ALL
         .into_iter()
         .map(|question| {
@@ -137,7 +137,7 @@ pub fn bar(explorer: Explorer, asked: Asked) -> impl IntoView {
 
 /// The headline in a few words.
 fn in_short(explorer: Explorer) -> String {
-    if explorer.shown() != Shown::Design {
+    if explorer.shown() != NumbersOf::Design {
         return "Can't run".to_owned();
     }
     explorer.with_numbers(|numbers| {
@@ -170,7 +170,7 @@ pub(super) fn open_loss(name: String) {
 fn reveal(name: String, looks: u32) {
     let Some(row) = document().get_element_by_id(&name) else {
         if looks > 0 {
-            set_timeout(move || reveal(name, looks - 1), LOOK_PAUSE);
+            set_timeout(move || reveal(name, looks - 1), POLL_INTERVAL);
         } else if let Some(losses) = document().query_selector(".losses").ok().flatten() {
             losses.scroll_into_view();
         }

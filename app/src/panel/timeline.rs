@@ -12,7 +12,7 @@ use model::{Plan, design::link};
 use present::site::SCHEDULE_OF_DESIGN_PATH;
 use present::timeline::of_plan::{TITLE, caption, read, scene, written};
 
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 use crate::timeline::{PLAN, Subject, frame};
 
 /// The figure's id.
@@ -30,7 +30,7 @@ fn open_alone(explorer: Explorer) -> impl IntoView {
 
 /// Tasks of each stage over time.
 pub fn timeline(explorer: Explorer) -> impl IntoView {
-    let is_legal = move || explorer.shown() == Shown::Design;
+    let is_legal = move || explorer.shown() == NumbersOf::Design;
     let show = move || {
         if !is_legal() {
             return Err(NOTHING.to_owned());

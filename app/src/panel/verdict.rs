@@ -3,13 +3,14 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::violation::{Nearest, Violation};
+use model::metric::published::of_preset;
 use present::format::{self, short_label};
 use present::insight::bottleneck::{Bottleneck, bottleneck};
 use present::site::find_address;
 use present::words::name::spelled;
-use present::words::published::published;
+use present::words::published;
 
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 
 /// Bottlenecks of the design, or the broken rules.
 pub fn verdict(explorer: Explorer) -> impl IntoView {
@@ -81,7 +82,7 @@ fn beside_published(explorer: Explorer) -> String {
         0 => {
             let rows: Vec<String> = explorer.with_numbers(|numbers| {
                 let metrics = &numbers.estimate.metrics;
-                published(preset.id).map(|row| row.beside(metrics)).collect()
+                of_preset(preset.id).map(|row| published::comparison(row, metrics)).collect()
             });
             if rows.is_empty() {
                 return format!("{}, unchanged", preset.title);
@@ -100,8 +101,8 @@ fn broken_rules(explorer: Explorer) -> impl IntoView {
         })
     };
     let shown = move || match explorer.shown() {
-        Shown::Design | Shown::LastLegal => "Showing the numbers of the last legal design",
-        Shown::Preset => "Showing the numbers of the unchanged preset",
+        NumbersOf::Design | NumbersOf::LastLegal => "Showing the numbers of the last legal design",
+        NumbersOf::Preset => "Showing the numbers of the unchanged preset",
     };
     view! {
         <section class="verdict broken" aria-label="Broken rules">

@@ -10,10 +10,10 @@ use web_sys::{Element, HtmlCanvasElement, HtmlElement};
 use crate::browser::canvas::{Canvas, screen_ratio};
 
 /// Turn of the wheel that zooms by a factor of two, in pixels.
-const WHEEL: f64 = 240.0;
+const WHEEL_ZOOM_PIXELS: f64 = 240.0;
 /// Pixels of a wheel's line and page.
-const LINE: f64 = 16.0;
-const PAGE: f64 = 400.0;
+const WHEEL_LINE_PIXELS: f64 = 16.0;
+const WHEEL_PAGE_PIXELS: f64 = 400.0;
 
 /// A picture. Whatever changes it makes it dirty; it is drawn once in the next animation frame.
 pub(super) struct Picture {
@@ -111,13 +111,13 @@ impl Picture {
         }
         event.prevent_default();
         let unit = match event.delta_mode() {
-            web_sys::WheelEvent::DOM_DELTA_LINE => LINE,
-            web_sys::WheelEvent::DOM_DELTA_PAGE => PAGE,
+            web_sys::WheelEvent::DOM_DELTA_LINE => WHEEL_LINE_PIXELS,
+            web_sys::WheelEvent::DOM_DELTA_PAGE => WHEEL_PAGE_PIXELS,
             _ => 1.0,
         };
         let (x, y) = (event.delta_x() * unit, event.delta_y() * unit);
         let sideways = !zooms && (event.shift_key() || x.abs() > y.abs());
-        let (zoom, pan) = if sideways { (0.0, x + y) } else { (y / WHEEL, 0.0) };
+        let (zoom, pan) = if sideways { (0.0, x + y) } else { (y / WHEEL_ZOOM_PIXELS, 0.0) };
         self.board.wheel(f64::from(event.offset_x()), zoom, pan);
         self.is_dirty = true;
     }

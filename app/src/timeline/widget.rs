@@ -20,7 +20,7 @@ use present::timeline::keys::Command;
 use present::timeline::lanes::{Lanes, Spot};
 use present::timeline::operators::{self, Operators};
 use present::timeline::tasks::{self, Stages};
-use present::timeline::{Held, Scene, Track, labels};
+use present::timeline::{Scene, Track, TrackUnit, labels};
 use web_sys::js_sys::Array;
 use web_sys::{
     Element, Event, HtmlElement, IntersectionObserverEntry, KeyboardEvent, MutationRecord,
@@ -34,9 +34,9 @@ use super::watch::Watch;
 use crate::browser::canvas::paper_palette;
 
 /// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
-const QUICK: f64 = 5.0;
+const MAX_LIVE_MILLIS: f64 = 5.0;
 /// Knobs rest when they have been still for this long, in milliseconds.
-const REST: f64 = 200.0;
+const DEBOUNCE_MILLIS: f64 = 200.0;
 
 /// A figure that has been taken over.
 pub(super) struct Live {
@@ -45,7 +45,7 @@ pub(super) struct Live {
 }
 
 /// Contents of the figure.
-enum Shown {
+enum FigureState {
     /// Not computed yet.
     Waiting,
     /// Nothing, for a reason.
@@ -56,7 +56,7 @@ enum Shown {
 struct Widget {
     figure: Element,
     what: Subject,
-    shown: Shown,
+    shown: FigureState,
     stages: Picture,
     resources: Picture,
     /// Operators of the open pair; `None` while it is closed.
@@ -84,7 +84,7 @@ impl Live {
         let widget = Rc::new(RefCell::new(Widget {
             figure: figure.clone(),
             what,
-            shown: Shown::Waiting,
+            shown: FigureState::Waiting,
             stages,
             resources,
             pair: None,
@@ -114,7 +114,7 @@ impl Live {
 fn wait(widget: Rc<RefCell<Widget>>) {
     let act = move || {
         let moved = widget.try_borrow().ok().and_then(|state| state.moved).unwrap_or(0.0);
-        if now() - moved < REST {
+        if now() - moved < DEBOUNCE_MILLIS {
             return wait(widget);
         }
         if let Ok(mut state) = widget.try_borrow_mut() {
@@ -122,7 +122,7 @@ fn wait(widget: Rc<RefCell<Widget>>) {
         }
         go_on(&widget);
     };
-    set_timeout(act, Duration::from_millis(REST as u64));
+    set_timeout(act, Duration::from_millis(DEBOUNCE_MILLIS as u64));
 }
 
 /// The page's clock, in milliseconds.
@@ -193,7 +193,7 @@ impl Widget {
     /// There is another timeline to show, which may have to wait.
     fn change(&mut self, own: &Rc<RefCell<Self>>) {
         self.stale = Some(1);
-        if self.took > QUICK && self.moved.replace(now()).is_none() {
+        if self.took > MAX_LIVE_MILLIS && self.moved.replace(now()).is_none() {
             wait(own.clone());
         }
     }
@@ -296,7 +296,7 @@ impl Widget {
 
     fn save(&mut self, file: &str) {
         self.compute();
-        let Shown::Scene(scene) = &self.shown else { return };
+        let FigureState::Scene(scene) = &self.shown else { return };
         match file {
             "trace" => save::save_trace(self.what.id, scene, self.lane),
             "part" | "all" => {
@@ -334,7 +334,7 @@ impl Widget {
                 String::new()
             }
             Err(reason) => {
-                self.shown = Shown::Nothing;
+                self.shown = FigureState::Nothing;
                 self.stages.board.show(None);
                 self.stages.board.select(None);
                 self.write(".timeline-legend", "");
@@ -357,13 +357,13 @@ impl Widget {
     fn show_scene(&mut self, scene: Scene) {
         let timeline = scene.timeline();
         let selected = self.selected.and_then(|spot| {
-            let Shown::Scene(before) = &self.shown else { return None };
+            let FigureState::Scene(before) = &self.shown else { return None };
             let (task, ..) = tasks::task_at(before.timeline(), spot)?;
             let stage = timeline.lists.stage(spot.lane);
             let index = stage.iter().position(|other| *other == task)?;
             Some(Spot { index, ..spot })
         });
-        if matches!(self.shown, Shown::Waiting) {
+        if matches!(self.shown, FigureState::Waiting) {
             self.lane = tasks::fullest(&scene);
         }
         self.lane = self.lane.min(timeline.lists.stages().saturating_sub(1));
@@ -375,7 +375,7 @@ impl Widget {
         board.select_lane(self.lane);
         board.select(selected);
         board.show_track(track_of(&scene, self.lane));
-        self.shown = Shown::Scene(scene);
+        self.shown = FigureState::Scene(scene);
     }
 
     /// Another block or stage was selected in the picture, or is to be opened.
@@ -383,7 +383,7 @@ impl Widget {
         let board = &mut self.stages.board;
         let (lane, selected) = (board.lane(), board.selected());
         if lane != self.lane
-            && let Shown::Scene(scene) = &self.shown
+            && let FigureState::Scene(scene) = &self.shown
         {
             board.show_track(track_of(scene, lane));
         }
@@ -398,7 +398,7 @@ impl Widget {
     /// Writes what is selected; all of it or only its name and times.
     fn say_details(&self, all: bool) {
         let html = match (&self.shown, self.selected) {
-            (Shown::Scene(scene), Some(spot)) => labels::details(scene, spot, all),
+            (FigureState::Scene(scene), Some(spot)) => labels::details(scene, spot, all),
             _ => labels::hint(),
         };
         self.write(".timeline-details", &html);
@@ -406,7 +406,7 @@ impl Widget {
 
     /// A table or the pair was opened or closed, or holds something else now.
     fn toggle(&mut self) {
-        let Shown::Scene(scene) = &self.shown else { return self.show_pair(None) };
+        let FigureState::Scene(scene) = &self.shown else { return self.show_pair(None) };
         let is_open = |part: &Option<Element>| {
             part.as_ref().is_some_and(|details| details.has_attribute("open"))
         };
@@ -456,8 +456,8 @@ fn is_of(entry: &JsValue, element: &Element) -> bool {
 }
 
 /// The words beside the pointer.
-fn stage_note(shown: &Shown, lane: usize, board: &Board, moment: f64) -> String {
-    let Shown::Scene(scene) = shown else { return String::new() };
+fn stage_note(shown: &FigureState, lane: usize, board: &Board, moment: f64) -> String {
+    let FigureState::Scene(scene) = shown else { return String::new() };
     let timeline = scene.timeline();
     if let Some(spot) = board.hovered()
         && let Some((task, start, end)) = tasks::task_at(timeline, spot)
@@ -476,8 +476,8 @@ fn track_of(scene: &Scene, stage: usize) -> Option<(Track, String)> {
     let track = scene.track(stage)?;
     let peak = track.held.text(track.peak());
     let title = match track.held {
-        Held::Memory => format!("Memory of stage {stage}: peak {peak}"),
-        Held::MicroBatches => format!("In flight on stage {stage}: at most {peak}"),
+        TrackUnit::Memory => format!("Memory of stage {stage}: peak {peak}"),
+        TrackUnit::MicroBatches => format!("In flight on stage {stage}: at most {peak}"),
     };
     Some((track, title))
 }

@@ -147,7 +147,7 @@ fn asks(line: &str) -> bool {
 }
 
 /// Weight of a line by which a scheduler requests accelerators, in words of other lines.
-const ASKED: usize = 1_000;
+const REQUEST_WEIGHT: usize = 1_000;
 
 /// The accelerator that most words of a text name, the first of equals. What an export says of its
 /// own design is no hint.
@@ -159,7 +159,7 @@ pub(crate) fn named(text: &str) -> Option<Card> {
         let content = content.trim_start();
         let is_idle = ["tpu_env", "tpu_use_"].iter().any(|key| content.starts_with(key));
         let is_asked_for = asks(content);
-        let weight = if is_asked_for { ASKED } else { 1 };
+        let weight = if is_asked_for { REQUEST_WEIGHT } else { 1 };
         let words = content.split(|letter: char| !letter.is_ascii_alphanumeric());
         let words = words.filter(|word| !is_idle && word.len() > 2);
         for (word, id) in words.filter_map(|word| Some((word, card(word)?))) {

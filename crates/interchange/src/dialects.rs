@@ -19,7 +19,7 @@ mod sharded;
 mod variables;
 
 use crate::arguments::Argument;
-use crate::draft::{Draft, UNTOLD};
+use crate::draft::{DEFAULTED, Draft};
 use crate::stages;
 
 pub(crate) use command_line::spell_out;
@@ -183,7 +183,7 @@ pub(crate) fn translate(text: &str, arguments: Vec<Argument>, draft: &mut Draft)
     for (name, value) in sharded.map_or(dialect.defaults, |sharded| sharded.defaults) {
         if made.iter().all(|argument| argument.name != *name) && !off.contains(name) {
             let values = if value.is_empty() { vec![] } else { vec![(*value).to_owned()] };
-            made.push(Argument { name: (*name).to_owned(), values, line: UNTOLD });
+            made.push(Argument { name: (*name).to_owned(), values, line: DEFAULTED });
         }
     }
     made
@@ -225,7 +225,7 @@ fn translate_one(
         To::Choice(rows) => match rows.iter().find(|row| row.0.eq_ignore_ascii_case(first)) {
             Some((_, "", reason)) => {
                 // A value that is the default switches nothing off.
-                if *reason != words::UNTOLD {
+                if *reason != words::DEFAULTED {
                     off.extend(rows.iter().map(|row| row.1));
                 }
                 draft.ignore(&name, line, *reason);

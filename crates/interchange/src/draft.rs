@@ -17,7 +17,7 @@ use crate::models::Known;
 const MAX_FOLLOWED: u32 = 5_000;
 
 /// Line of a value that a framework has by default.
-pub(crate) const UNTOLD: u64 = u64::MAX;
+pub(crate) const DEFAULTED: u64 = u64::MAX;
 
 /// Key of knobs that are set by a comment for Moescape.
 pub(crate) const COMMENT: &str = "# moescape:";
@@ -272,7 +272,7 @@ impl Draft {
 
     /// Sets a knob that the text speaks of.
     pub(crate) fn set(&mut self, knob: KnobId, value: &str, key: &str, line: u64) {
-        if line == UNTOLD {
+        if line == DEFAULTED {
             self.default(knob, value);
             let title = self.title.unwrap_or("the framework");
             let detail = format!("no {key}: {value}, as {title} does without being told");
@@ -375,7 +375,7 @@ impl Draft {
     }
 
     pub(crate) fn ignore(&mut self, key: &str, line: u64, reason: impl Into<String>) {
-        if line == UNTOLD {
+        if line == DEFAULTED {
             return;
         }
         push(

@@ -48,7 +48,7 @@ struct Given(BTreeMap<String, (String, u64)>);
 
 impl Given {
     /// The first of several names that is given, with its value and line.
-    fn of(&self, names: &[&str]) -> Option<(&str, u64, String)> {
+    fn first(&self, names: &[&str]) -> Option<(&str, u64, String)> {
         names.iter().find_map(|name| {
             let (value, line) = self.0.get(*name)?;
             Some((value.as_str(), *line, format!("--{name}")))
@@ -56,7 +56,7 @@ impl Given {
     }
 
     fn number(&self, names: &[&str]) -> Option<u64> {
-        self.of(names)?.0.parse().ok()
+        self.first(names)?.0.parse().ok()
     }
 
     fn has(&self, name: &str) -> bool {
@@ -317,7 +317,7 @@ fn shape(
     base: Option<&Design>,
     draft: &mut Draft,
 ) {
-    let named = given.of(&["model", "model-path", "model-id", "model-tag", "model-name"]);
+    let named = given.first(&["model", "model-path", "model-id", "model-tag", "model-name"]);
     let named = named.map(|(value, line, _)| (value.to_owned(), line)).or(positional);
     let answer = draft.answers.model.clone().map(|name| (name, 0));
     let Some((name, line)) = answer.or(named) else {
@@ -373,7 +373,8 @@ fn layout(given: &Given, engine: &str, draft: &mut Draft) {
     let world = given.number(&["world-size"]).filter(|_| engine == "mindie");
     let untold = world.map_or(1, |world| (world / data).max(1));
     let ranks = given.number(&tensor_names).unwrap_or(untold);
-    let line = |names: &[&str]| given.of(names).map_or((0, String::new()), |(_, l, key)| (l, key));
+    let line =
+        |names: &[&str]| given.first(names).map_or((0, String::new()), |(_, l, key)| (l, key));
     let (tensor_line, tensor_key) = line(&tensor_names);
     let (data_line, data_key) = line(&data_names);
     let (tensor, data) = match engine {
@@ -394,12 +395,12 @@ fn layout(given: &Given, engine: &str, draft: &mut Draft) {
         draft.set(KnobId::data_parallel_size, &data.to_string(), key, data_line.max(tensor_line));
     }
     let names = ["ep-size", "ep", "moe-ep", "expert-parallel-size", "moe-expert-parallel-size"];
-    let experts = given.of(&names);
+    let experts = given.first(&names);
     let all = tensor.saturating_mul(data);
     let (expert, key, line) = match experts {
         Some((value, line, key)) => (value.to_owned(), key, line),
         None if given.has("enable-expert-parallel") => {
-            let line = given.of(&["enable-expert-parallel"]).map_or(0, |it| it.1);
+            let line = given.first(&["enable-expert-parallel"]).map_or(0, |it| it.1);
             (all.to_string(), "--enable-expert-parallel".to_owned(), line)
         }
         None => return,
@@ -408,7 +409,7 @@ fn layout(given: &Given, engine: &str, draft: &mut Draft) {
 }
 
 fn value(given: &Given, names: &[&str], knob: KnobId, engine: &str, draft: &mut Draft) {
-    let Some((value, _, key)) = given.of(names) else { return };
+    let Some((value, _, key)) = given.first(names) else { return };
     if value == "-1" && names.len() > 1 && engine == "sglang" {
         // Whole prompts have a budget of their own.
         let others: Vec<&str> = names.iter().copied().filter(|name| !key.ends_with(name)).collect();
@@ -418,7 +419,7 @@ fn value(given: &Given, names: &[&str], knob: KnobId, engine: &str, draft: &mut 
 }
 
 fn value_of(given: &Given, names: &[&str], knob: KnobId, engine: &str, draft: &mut Draft) {
-    let Some((value, line, key)) = given.of(names) else { return };
+    let Some((value, line, key)) = given.first(names) else { return };
     if value.contains('$') {
         return draft.ask_knob(knob, line, &format!("{key} is `{value}`"), knob.knob().label);
     }
@@ -435,11 +436,11 @@ fn value_of(given: &Given, names: &[&str], knob: KnobId, engine: &str, draft: &m
 fn details(given: &Given, engine: &str, draft: &mut Draft) {
     if let Some(requests) = given.number(&["max-running-requests"]) {
         let groups = draft.design.serving.data_parallel_size.max(1);
-        let line = given.of(&["max-running-requests"]).map_or(0, |it| it.1);
+        let line = given.first(&["max-running-requests"]).map_or(0, |it| it.1);
         let each = (requests / groups).max(1).to_string();
         draft.set(KnobId::max_num_seqs, &each, "--max-running-requests", line);
     }
-    if let Some((value, line, key)) = given.of(&["quantization", "weights"]) {
+    if let Some((value, line, key)) = given.first(&["quantization", "weights"]) {
         let ours = match value.to_lowercase().as_str() {
             "fp8" | "w8a8_fp8" | "modelopt" | "block_fp8" => "fp8",
             "ascend" | "w8a8" | "w8a8_int8" | "int8" => "int8",
@@ -456,11 +457,11 @@ fn details(given: &Given, engine: &str, draft: &mut Draft) {
     }
     let caches =
         ["kv-cache-dtype", if engine == "tensorrt_llm" { "dtype" } else { "kv-cache-dtype" }];
-    if let Some((value, line, key)) = given.of(&caches) {
+    if let Some((value, line, key)) = given.first(&caches) {
         let ours = if value.starts_with("fp8") { "fp8" } else { "bf16" };
         draft.set(KnobId::kv_cache_dtype, ours, &key, line);
     }
-    if let Some((value, line, key)) = given.of(&["speculative-config"]) {
+    if let Some((value, line, key)) = given.first(&["speculative-config"]) {
         let behind = value.split_once("num_speculative_tokens").map_or("", |(_, rest)| rest);
         let digits: String = behind
             .chars()
@@ -480,7 +481,7 @@ fn details(given: &Given, engine: &str, draft: &mut Draft) {
         ("no-enable-chunked-prefill", KnobId::enable_chunked_prefill, "false"),
     ] {
         if given.has(name) {
-            let line = given.of(&[name]).map_or(0, |it| it.1);
+            let line = given.first(&[name]).map_or(0, |it| it.1);
             draft.set(knob, value, &format!("--{name}"), line);
         }
     }
@@ -494,7 +495,7 @@ fn host(given: &Given, draft: &mut Draft) {
     let Some(kept) = design.serving.experts_kept.or(design.transformer.num_moe_experts) else {
         return;
     };
-    let line = given.of(&[name]).map_or(0, |it| it.1);
+    let line = given.first(&[name]).map_or(0, |it| it.1);
     let others = kept.saturating_sub(on_device).to_string();
     draft.set(KnobId::experts_on_host, &others, &format!("--{name}"), line);
 }
@@ -504,7 +505,7 @@ fn lengths(given: &Given, draft: &mut Draft) {
     let names = ["max-model-len", "context-length", "max-seq-len", "session-len"];
     let inputs = given.number(&["max-input-token-len", "max-input-len"]);
     let Some(most) = given.number(&names) else { return };
-    let line = given.of(&names).map_or(0, |it| it.1);
+    let line = given.first(&names).map_or(0, |it| it.1);
     let serving = &draft.design.serving;
     let (mut input, mut output) = (serving.input_length, serving.output_length);
     if let Some(given) = inputs.filter(|given| *given < most) {

@@ -115,7 +115,7 @@ impl Launcher {
 
 /// A knob that a framework has no word for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unsaid {
+pub struct UnsupportedKnob {
     /// The knob.
     pub knob: KnobId,
     /// Its value, as links spell it.
@@ -130,7 +130,7 @@ pub struct Export {
     /// The file.
     pub text: String,
     /// Knobs that it has in comments alone, those of one reason together.
-    pub unsaid: Vec<Unsaid>,
+    pub unsaid: Vec<UnsupportedKnob>,
     /// Predictions for what its own words say, beside the design's; `None` for an engine's command.
     pub reading: Option<reading::Reading>,
     /// Checks to make before the run.
@@ -170,7 +170,7 @@ pub fn export_for(
     };
     let said = said(target, &print::whole(target, &[], &body, &[]));
     let reading = reading::Reading::new(target, design, &said);
-    let checks = checks::of(target, design, &reading);
+    let checks = checks::sentences(target, design, &reading);
     let head = head(target, design, provenance, &reading, &checks);
     let said = self::said(target, &print::whole(target, &head, &body, &[]));
     let mut unsaid = unsaid(target, design, &said);
@@ -191,9 +191,9 @@ pub fn export_command(plan: &ServingPlan, provenance: &Provenance<'_>) -> Export
     let text = print::plain(&head, &body, &[]);
     let read = crate::read_design(Format::Serving, &text);
     let left = read.map_or_else(|_| KnobId::ALL.to_vec(), |read| left(read, design));
-    let mut unsaid: Vec<Unsaid> = left
+    let mut unsaid: Vec<UnsupportedKnob> = left
         .into_iter()
-        .map(|knob| Unsaid {
+        .map(|knob| UnsupportedKnob {
             knob,
             value: design.get(knob).to_string(),
             reason: reason::of_serving(knob),
@@ -240,7 +240,7 @@ fn origin(title: String, design: &Design, provenance: &Provenance<'_>) -> Vec<St
 }
 
 /// Lines at the end of a file: the knobs that its own words leave open.
-fn tail(format: Format, design: &Design, unsaid: &[Unsaid]) -> Vec<String> {
+fn tail(format: Format, design: &Design, unsaid: &[UnsupportedKnob]) -> Vec<String> {
     let mark = comment::MARK;
     let mut lines = vec![
         "What stands nowhere above, for `moescape import`:".to_owned(),
@@ -267,11 +267,11 @@ fn said(target: Target, text: &str) -> Design {
 }
 
 /// The knobs that a file's own words don't bring back.
-fn unsaid(target: Target, design: &Design, said: &Design) -> Vec<Unsaid> {
-    let unsaid = |knob| Unsaid {
+fn unsaid(target: Target, design: &Design, said: &Design) -> Vec<UnsupportedKnob> {
+    let unsaid = |knob| UnsupportedKnob {
         knob,
         value: design.get(knob).to_string(),
-        reason: reason::of(target, knob),
+        reason: reason::reason(target, knob),
     };
     left(said.clone(), design).into_iter().map(unsaid).collect()
 }

@@ -3,7 +3,7 @@
 
 /// A number, what said it, and where.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct SourcedNumber {
     pub(crate) value: u64,
     pub(crate) key: String,
     pub(crate) line: u64,
@@ -12,9 +12,9 @@ pub(crate) struct Told {
 /// Size of a job, as given to its scheduler and launchers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct JobSize {
-    pub(crate) nodes: Option<Told>,
+    pub(crate) nodes: Option<SourcedNumber>,
     /// Devices of a node.
-    pub(crate) per_node: Option<Told>,
+    pub(crate) per_node: Option<SourcedNumber>,
     /// Devices that processes run on which nothing but the scheduler or MPI starts.
-    pub(crate) world: Option<Told>,
+    pub(crate) world: Option<SourcedNumber>,
 }

@@ -22,7 +22,7 @@ use model::design::{Design, KnobId};
 
 use crate::arguments::Argument;
 use crate::carried;
-use crate::draft::{Draft, MAX_KEYS, UNTOLD};
+use crate::draft::{DEFAULTED, Draft, MAX_KEYS};
 use crate::files::is_file;
 use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, dialects};
@@ -66,7 +66,7 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
     let first = arguments.iter().position(is_program).map_or(0, |place| place + 1);
     for (place, argument) in arguments.into_iter().enumerate() {
         // The shape of a model that is named is known.
-        if argument.line == UNTOLD && draft.model.is_some() && SHAPE.contains(&&*argument.name) {
+        if argument.line == DEFAULTED && draft.model.is_some() && SHAPE.contains(&&*argument.name) {
             continue;
         }
         match flags::find(&argument.name) {
@@ -162,7 +162,7 @@ fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
         let end = value.trim_end_matches(['\\', ' ', '\n', '\t']);
         *value = end.trim_matches(['"', '\'']).to_owned();
     }
-    if flags::is_extra(&name) && line != UNTOLD {
+    if flags::is_extra(&name) && line != DEFAULTED {
         carried::keep(&name, &values, line, draft);
     }
     if let Effect::Nothing(reason) = flag.effect {

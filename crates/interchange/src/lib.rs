@@ -44,7 +44,7 @@ pub use draft::{Answers, Assumed, Fault, Ignored, Import, Question, Set, Unknown
 pub use engine::command;
 pub use export::reading::{Figures, Reading};
 pub use export::{
-    Export, Launcher, Provenance, Target, Unsaid, export, export_command, export_for,
+    Export, Launcher, Provenance, Target, UnsupportedKnob, export, export_command, export_for,
 };
 pub use models::names as model_names;
 

@@ -74,15 +74,11 @@ pub(crate) fn merged(
 /// Value of an address's parameter.
 fn parameter(text: String, kinds: &[&str]) -> Tree {
     let takes = |kind: &str| kinds.contains(&kind);
-    match text.as_str() {
-        "true" if takes("boolean") => return Tree::Flag(true),
-        "false" if takes("boolean") => return Tree::Flag(false),
-        _ => {}
-    }
+    let flag = text.parse().ok().filter(|_| takes("boolean")).map(Tree::Flag);
     let is_number = takes("integer") || takes("number");
-    let whole = text.parse().ok().filter(|_| is_number).map(Tree::Unsigned);
+    let whole = || text.parse().ok().filter(|_| is_number).map(Tree::Unsigned);
     let real = || text.parse().ok().filter(|_| takes("number")).map(Tree::Real);
-    whole.or_else(real).unwrap_or_else(|| text.into())
+    flag.or_else(whole).or_else(real).unwrap_or_else(|| text.into())
 }
 
 fn known(form: &Schema) -> Vec<&str> {

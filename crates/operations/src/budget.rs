@@ -27,7 +27,7 @@ use crate::columns::metric_of;
 use crate::input::{BaselineInput, DesignInput};
 use crate::names::Names;
 use crate::numbers::{self, Data, Number};
-use crate::operation::{Detour, Operation};
+use crate::operation::{Detour, Example, Operation};
 use crate::refusal::Refusal;
 use crate::explain::{self, Explain};
 use crate::solve::{self, Solve};
@@ -37,6 +37,7 @@ pub struct Budget;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "BudgetInput")]
 pub struct Input {
     /// Tokens, price, failures and checkpoints are knobs of section `run`: without them what they
     /// decide isn't known. Ask for them.
@@ -115,6 +116,17 @@ impl Operation for Budget {
         money, energy, failures and goodput, and with a baseline the loss that laws expect. \
         What isn't known is null, and the published figures that may stand for it are listed.";
     const HAS_TABLE: bool = true;
+    const EXAMPLES: &'static [Example] = &[Example {
+        name: "baseline",
+        summary: "A run beside another of more experts",
+        arguments: r#"{"design": {"schema": 1, "preset": "pangu-ultra-moe-6k@2",
+                "transformer": {"num_moe_experts": 128},
+                "run": {"train_tokens": 19000000000000, "price_per_device_hour": 2,
+                    "mtbf_device_hours": 50676, "checkpoint_gb_per_sec": 100}},
+            "baseline": {"schema": 1, "preset": "pangu-ultra-moe-6k@2",
+                "run": {"train_tokens": 19000000000000, "price_per_device_hour": 2,
+                    "mtbf_device_hours": 50676, "checkpoint_gb_per_sec": 100}}}"#,
+    }];
     type Input = Input;
     type Answer = Answer;
     type Output = Budgeted;

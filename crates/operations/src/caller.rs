@@ -1,9 +1,11 @@
 //! The caller of an operation: who waits for the answer, and the world around it.
 
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use model::routing::Trace;
+use model::routing::pattern::Patterns;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -79,8 +81,7 @@ pub trait Caller: Sync {
     /// It can't be read, is longer, or this door reads no files.
     fn bytes(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
         let _ = max_bytes;
-        let detail = format!("{} can't be read here: send what is in it", path.display());
-        Err(Refusal::new("no_files", "", detail))
+        Err(no_files(path))
     }
 
     /// Whether there is a file of this name that [`Caller::bytes`] may read.
@@ -89,12 +90,40 @@ pub trait Caller: Sync {
         false
     }
 
+    /// Content of a file that the input names, to be read bit by bit.
+    ///
+    /// # Errors
+    /// As of [`Caller::bytes`].
+    fn open(&self, path: &Path) -> Result<Box<dyn Read>, Refusal> {
+        Err(no_files(path))
+    }
+
+    /// Texts of a folder that the input names, each with its path in there; `None` where it is no
+    /// folder.
+    ///
+    /// # Errors
+    /// It can't be read, or has too many files.
+    fn folder(&self, path: &Path) -> Result<Option<Vec<(String, String)>>, Refusal> {
+        let _ = path;
+        Ok(None)
+    }
+
     /// Trace of expert loads in a file that the input names.
     ///
     /// # Errors
     /// As of [`Caller::bytes`], or it is no trace.
     fn trace(&self, path: &Path) -> Result<Trace, Refusal> {
         self.bytes(path, 0).and(Err(Refusal::new("no_traces", "", "traces can't be read here")))
+    }
+
+    /// Router scores of tasks, in a file that the input names or sent beside the input; of the
+    /// logits of a token the best `visited` count.
+    ///
+    /// # Errors
+    /// As of [`Caller::trace`].
+    fn patterns(&self, path: Option<&Path>, visited: usize) -> Result<Option<Patterns>, Refusal> {
+        let _ = visited;
+        path.map_or(Ok(None), |path| self.trace(path).map(|_| None))
     }
 
     /// An address of the site as a whole link.
@@ -107,4 +136,10 @@ pub trait Caller: Sync {
         let query = query.trim_start_matches('/').trim_start_matches('?');
         format!("{}/?{query}", self.base())
     }
+}
+
+/// Refusal of a door that reads no files.
+fn no_files(path: &Path) -> Refusal {
+    let detail = format!("{} can't be read here: send what is in it", path.display());
+    Refusal::new("no_files", "", detail)
 }

@@ -35,6 +35,7 @@ pub struct Compare;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "CompareInput")]
 pub struct Input {
     /// Two to four designs; the first one is what the others are measured against.
     #[arg(

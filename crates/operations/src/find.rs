@@ -37,6 +37,7 @@ pub struct Find;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "FindInput")]
 pub struct Input {
     /// Design.
     #[command(flatten)]

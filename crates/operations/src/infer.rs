@@ -33,6 +33,7 @@ pub struct Infer;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "InferInput")]
 pub struct Input {
     /// Short names such as tp and ep mean knobs of section `serving` here.
     #[command(flatten)]

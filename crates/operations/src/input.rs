@@ -81,6 +81,12 @@ impl DesignInput {
         Self { design: Some(tree), ..Self::default() }
     }
 
+    /// The input of a design's link.
+    #[must_use]
+    pub fn of_link(link: String) -> Self {
+        Self { link: Some(link), ..Self::default() }
+    }
+
     /// The input of a word: a preset's id, a design file or a link.
     #[must_use]
     pub fn of_word(word: &str) -> Self {
@@ -268,7 +274,10 @@ fn of_preset(id: &str) -> Result<Design, Vec<KnobError>> {
 }
 
 /// The design of a file; the outer error is about the file, the inner one about its content.
-fn read_file(path: &Path, caller: &dyn Caller) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
+pub(crate) fn read_file(
+    path: &Path,
+    caller: &dyn Caller,
+) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
     Ok(parse(path, &files::text(path, caller)?))
 }
 
@@ -283,17 +292,8 @@ fn named(word: &str, caller: &dyn Caller) -> Result<Result<Design, Vec<KnobError
 
 /// The design of a file's text.
 fn parse(path: &Path, text: &str) -> Result<Design, Vec<KnobError>> {
-    if is_toml(path, text) { read_toml(text) } else { json::read(text) }
-}
-
-/// Whether a file is TOML, by its extension; if that tells nothing, a text that begins with a brace
-/// is JSON.
-fn is_toml(path: &Path, text: &str) -> bool {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => true,
-        Some("json") => false,
-        _ => !text.trim_start().starts_with(['{', '[']),
-    }
+    let is_toml = files::is_toml(path, text, &['{', '[']);
+    if is_toml { read_toml(text) } else { json::read(text) }
 }
 
 fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
@@ -310,13 +310,18 @@ fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
 
 /// Applies `knob=value`.
 fn put(design: &mut Design, setting: &str, names: Names) -> Result<KnobId, KnobError> {
+    let (knob, value) = setting_of(setting, names)?;
+    design.set_text(knob, value)?;
+    Ok(knob)
+}
+
+/// Knob and value of `knob=value`.
+pub(crate) fn setting_of(setting: &str, names: Names) -> Result<(KnobId, &str), KnobError> {
     let (name, value) = setting.split_once('=').ok_or_else(|| KnobError {
         rule: "missing_value",
         knob: setting.chars().take(80).collect(),
         detail: format!("a setting is knob=value, such as tp=8, not `{}`", shorten(setting)),
         nearest: vec![],
     })?;
-    let knob = names.find(name.trim())?;
-    design.set_text(knob, value)?;
-    Ok(knob)
+    Ok((names.find(name.trim())?, value))
 }

@@ -18,14 +18,22 @@ pub mod files;
 mod arguments;
 mod input;
 mod operation;
+mod provenance;
 
-pub mod loads;
 pub mod remarks;
-
+pub mod experts;
 pub mod explain;
+pub mod export;
+pub mod loads;
+pub mod schedule;
 pub mod solve;
+pub mod sweep;
+pub mod import;
+pub mod validate;
+pub mod calibrate;
 
 pub mod budget;
+pub mod routing;
 pub mod compare;
 pub mod find;
 pub mod infer;
@@ -39,16 +47,25 @@ pub use names::Names;
 pub use numbers::{
     Data, Evidence, Number, Span, broken_lines, json, lines, map, numbers, settings, titled,
 };
-pub use operation::{Answered, Entry, Form, Operation, Printed, entry};
+pub use operation::{Answered, Detour, Entry, Example, Form, Operation, Printed, entry};
+pub use provenance::WithProvenance;
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 
 /// Every verb, in the order in which doors list them.
-pub static OPERATIONS: [Entry; 7] = [
+pub static OPERATIONS: [Entry; 15] = [
     entry::<predict::Predict>(),
     entry::<explain::Explain>(),
     entry::<compare::Compare>(),
     entry::<find::Find>(),
     entry::<solve::Solve>(),
+    entry::<sweep::Sweep>(),
     entry::<infer::Infer>(),
+    entry::<experts::Experts>(),
     entry::<budget::Budget>(),
+    entry::<import::Import>(),
+    entry::<export::Export>(),
+    entry::<schedule::Schedule>(),
+    entry::<routing::Routing>(),
+    entry::<validate::Validate>(),
+    entry::<calibrate::Calibrate>(),
 ];

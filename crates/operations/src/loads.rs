@@ -13,7 +13,7 @@ use crate::columns::table_below;
 /// The plan of a design, with the loads of a trace where there is one: the design then names it.
 ///
 /// # Errors
-/// Rules that the design breaks.
+/// Every rule that the design breaks.
 pub fn plan(design: &mut Design, trace: Option<&Trace>) -> Result<Plan, Vec<Violation>> {
     let Some(trace) = trace else { return Plan::new(design) };
     design.routing.balance = Balance::Trace;

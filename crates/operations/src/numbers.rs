@@ -109,6 +109,13 @@ pub fn json(tree: &Tree) -> Value {
     serde_json::to_value(tree).unwrap_or_default()
 }
 
+/// A value of serde's as a tree, with its keys in their order.
+pub(crate) fn tree(value: &impl Serialize) -> Tree {
+    // Only maps with keys that aren't text can fail.
+    let text = serde_json::to_string(value).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or(Tree::Null)
+}
+
 /// An object whose form is elsewhere.
 pub fn map(value: impl Said) -> Map<String, Value> {
     let Value::Object(entries) = json(&value.said()) else { return Map::new() };

@@ -3,15 +3,15 @@
 use clap::{ArgMatches, Args, FromArgMatches};
 use model::design::file::{Tree, json};
 use model::design::violation::Violation;
-use reports::typed::{Said, Written};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use reports::typed::{DesignFile, Said, Written};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::arguments;
 use crate::caller::Caller;
-use crate::refusal::Refusal;
+use crate::refusal::{Kind, Refusal};
 
 /// A verb: what it takes, what it answers, and how that is said.
 ///
@@ -31,6 +31,14 @@ pub trait Operation: 'static {
     const IS_SEARCH: bool = false;
     /// Whether the answer has a table for other programs, `--csv`.
     const HAS_TABLE: bool = false;
+    /// Whether its command is made of its input alone; else the command line has a runner of its
+    /// own around it.
+    const HAS_COMMAND: bool = true;
+    /// Whether `POST /api/v1/NAME` takes its arguments; else a route of its own takes another body.
+    const HAS_ROUTE: bool = true;
+
+    /// Examples of arguments, as programs send them.
+    const EXAMPLES: &'static [Example] = &[];
 
     /// Arguments of the command, keys of the body and of the tool: one struct, each field once.
     type Input: Args + DeserializeOwned + JsonSchema + Send + 'static;
@@ -57,10 +65,34 @@ pub trait Operation: 'static {
     /// The answer for agents, as data and in words.
     fn brief(answer: &Self::Answer, caller: &dyn Caller) -> (Self::Brief, String);
 
+    /// Bytes that the command prints unless asked for JSON: the answer for people, or a file.
+    fn bytes(answer: &Self::Answer) -> Vec<u8> {
+        Self::text(answer).into_bytes()
+    }
+
+    /// Checks that `--json` prints more than the command does without it.
+    ///
+    /// # Errors
+    /// It doesn't.
+    fn check_json(_: &Self::Answer) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// Rules that the design breaks: for people and in Python an error, elsewhere part of the
     /// answer.
     fn violations(_: &Self::Answer) -> &[Violation] {
         &[]
+    }
+
+    /// Reason why the command fails although there is an answer, which programs have in full. A
+    /// check that is missed stands beside the answer for people, anything else in its place.
+    fn failure(_: &Self::Answer) -> Option<Refusal> {
+        None
+    }
+
+    /// Remarks beside the answer for people, a line each.
+    fn remarks(_: &Self::Answer) -> Vec<String> {
+        vec![]
     }
 
     /// The answer as a table for other programs, where [`Operation::HAS_TABLE`].
@@ -87,6 +119,17 @@ pub trait Operation: 'static {
     }
 }
 
+/// Arguments that show what an operation takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Name among the examples of the operation.
+    pub name: &'static str,
+    /// Line on what is asked.
+    pub summary: &'static str,
+    /// The arguments, JSON.
+    pub arguments: &'static str,
+}
+
 /// Answer of another operation, in its two forms for a terminal.
 pub struct Detour {
     json: Tree,
@@ -103,8 +146,8 @@ impl Detour {
 /// Result of a command: what goes to stdout, and why it fails beside that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Printed {
-    /// Text for stdout.
-    pub text: String,
+    /// Bytes for stdout.
+    pub bytes: Vec<u8>,
     /// Reason of the failure.
     pub refusal: Option<Refusal>,
 }
@@ -131,6 +174,12 @@ pub struct Entry {
     pub description: &'static str,
     /// See [`Operation::IS_SEARCH`].
     pub is_search: bool,
+    /// See [`Operation::HAS_COMMAND`].
+    pub has_command: bool,
+    /// See [`Operation::HAS_ROUTE`].
+    pub has_route: bool,
+    /// See [`Operation::EXAMPLES`].
+    pub examples: &'static [Example],
     /// Makes the command with its arguments.
     pub command: fn() -> clap::Command,
     /// Runs the command.
@@ -141,6 +190,8 @@ pub struct Entry {
     pub answer: fn(Tree, &dyn Caller) -> Result<Answered, Refusal>,
     /// Form of the input.
     pub input: Form,
+    /// Makes the schema of a request's body: the input, or the design alone where it has one.
+    pub body: fn(&mut SchemaGenerator) -> Schema,
     /// Form of the answer for programs.
     pub output: Form,
     /// Form of the answer for agents.
@@ -193,18 +244,33 @@ pub const fn entry<T: Operation>() -> Entry {
         title: T::TITLE,
         description: T::DESCRIPTION,
         is_search: T::IS_SEARCH,
+        has_command: T::HAS_COMMAND,
+        has_route: T::HAS_ROUTE,
+        examples: T::EXAMPLES,
         command: command::<T>,
         print: print::<T>,
         brief: brief::<T>,
         answer: answer::<T>,
         input: Form::of::<T::Input>(),
+        body: body::<T>,
         output: Form::of::<T::Output>(),
         brief_form: Form::of::<T::Brief>(),
     }
 }
 
+fn body<T: Operation>(generator: &mut SchemaGenerator) -> Schema {
+    let input = generator.subschema_for::<T::Input>();
+    let schema = T::Input::json_schema(&mut SchemaGenerator::default());
+    let takes_design = schema.get("properties").is_some_and(|it| it.get("design").is_some());
+    if takes_design {
+        json_schema!({"oneOf": [generator.subschema_for::<DesignFile>(), input]})
+    } else {
+        input
+    }
+}
+
 fn command<T: Operation>() -> clap::Command {
-    // The description of the arguments' type isn't the command's.
+    // The input's own comment describes it to programs.
     let command = T::Input::augment_args(clap::Command::new(T::NAME));
     let command = command.about(T::SUMMARY).long_about(None);
     let json = clap::Arg::new("json").long("json").help("Print JSON");
@@ -223,21 +289,26 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     let is_json = matches.get_flag("json");
     if let Some(Detour { json, text }) = T::detour(&input, caller)? {
         let text = if is_json { json::print(&json) } else { text };
-        return Ok(Printed { text, refusal: None });
+        return Ok(Printed { bytes: text.into_bytes(), refusal: None });
     }
     let answer = T::run(input, caller)?;
     let broken = T::violations(&answer);
-    let refusal = (!broken.is_empty()).then(|| Refusal::broken(broken));
-    let text = if is_json {
-        json::print(&T::output(&answer).said())
-    } else if refusal.is_some() {
-        String::new()
+    let refusal =
+        if broken.is_empty() { T::failure(&answer) } else { Some(Refusal::broken(broken)) };
+    if !is_json || refusal.is_some() {
+        T::remarks(&answer).iter().for_each(|line| caller.remark(line));
+    }
+    let bytes = if is_json {
+        T::check_json(&answer)?;
+        json::print(&T::output(&answer).said()).into_bytes()
+    } else if refusal.as_ref().is_some_and(|it| it.kind != Kind::Missed) {
+        Vec::new()
     } else if T::HAS_TABLE && matches.get_flag("csv") {
-        T::table(&answer, caller)?
+        T::table(&answer, caller)?.into_bytes()
     } else {
-        T::text(&answer)
+        T::bytes(&answer)
     };
-    Ok(Printed { text, refusal })
+    Ok(Printed { bytes, refusal })
 }
 
 fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {
@@ -247,6 +318,9 @@ fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, S
         return Err(caller.ended("call again"));
     }
     let answer = T::run(input, caller)?;
+    if let Some(refusal) = T::failure(&answer) {
+        return Err(refusal);
+    }
     let (brief, text) = T::brief(&answer, caller);
     let brief = serde_json::to_value(brief);
     let brief = brief.map_err(|error| Refusal::new("internal", "", error.to_string()))?;

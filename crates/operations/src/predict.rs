@@ -46,6 +46,7 @@ pub struct Predict;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "PredictInput")]
 pub struct Input {
     /// Design.
     #[command(flatten)]

@@ -40,7 +40,7 @@ pub use lines::{Line, Lines, lines, lines_table};
 pub use losses::peak_to_mfu;
 pub use memory::{memory_by_stage, memory_by_stage_table};
 pub use roofline::{
-    Beside, exchange_name, link_words, name as operator_name, roofline, roofline_table,
+    PinnedRoofline, exchange_name, link_words, name as operator_name, roofline, roofline_table,
 };
 pub use scatter::{Point, Scatter, family_class};
 pub use step::{loss_id, step_breakdown, step_breakdown_table, waterfall};

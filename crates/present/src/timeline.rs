@@ -28,4 +28,4 @@ pub mod of_plan;
 pub mod server_html;
 
 pub use source::{Scene, Source};
-pub use track::{Held, Track};
+pub use track::{Track, TrackUnit};

@@ -191,9 +191,16 @@ def import_text(
             variables[place] = _spelled(value)
         else:
             known[name] = _spelled(value)
-    more = (known, variables, list(arguments), model)
-    design, data = _native.import_text(text, dialect, *more)
-    if design is None:
+    given = {
+        "text": text,
+        "format": dialect,
+        "set": [f"{knob}={value}" for knob, value in known.items()],
+        "env": [f"{name}={value}" for name, value in variables.items()],
+        "args": list(arguments),
+        "model": model,
+    }
+    data = _native.call("import", given)
+    if data["design"] is None:
         raise InvalidInput(
             [
                 {"rule": "not_a_design", "knob": each["key"], "detail": _place(each), "nearest": []}
@@ -201,7 +208,7 @@ def import_text(
             ]
         )
     return Imported(
-        design=design,
+        design=Design.from_dict(data["design"]),
         dialect=data["format"],
         assumed=tuple(each["detail"] for each in data["assumed"]),
         questions={each["name"]: each["guess"] for each in data["questions"]},

@@ -94,14 +94,6 @@ class Sweep:
         """
 
 def call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]: ...
-def import_text(
-    text: str,
-    dialect: Optional[str],
-    knobs: dict[str, str],
-    environment: dict[str, str],
-    arguments: list[str],
-    model: Optional[str],
-) -> tuple[Optional[Design], dict[str, Any]]: ...
 def sweep(
     spec: Union[str, Mapping[str, Any]], every_legal: bool, max_rows: int, threads: Optional[int]
 ) -> Sweep: ...

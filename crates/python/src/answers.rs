@@ -1,15 +1,12 @@
 //! Questions about one design, answered as data: the objects that the command line prints.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use interchange::{Answers, Format};
-use model::design::KnobId;
 use operations::{Caller, OPERATIONS};
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
-use reports::{imported, registry};
+use reports::registry;
 
 use crate::design::Design;
 use crate::python_tree::{from_python, to_python};
@@ -31,8 +28,11 @@ pub(crate) fn call<'py>(
         return Err(refused(py, "unknown_operation", detail));
     };
     let arguments = from_python(arguments.as_any())?;
-    let began = Instant::now();
-    let answered = interruptible(py, |stop| (entry.answer)(arguments, &Script { began, stop }))?;
+    let (began, time) = (Instant::now(), py.import("time")?);
+    let today = ("%Y-%m-%d", time.call_method0("gmtime")?);
+    let today: String = time.call_method1("strftime", today)?.extract()?;
+    let answered =
+        interruptible(py, |stop| (entry.answer)(arguments, &Script { began, stop, today }))?;
     let answered = answered.map_err(|refusal| of_refusal(py, &refusal))?;
     if !answered.violations.is_empty() {
         return Err(illegal(py, &answered.violations));
@@ -44,6 +44,7 @@ pub(crate) fn call<'py>(
 struct Script<'a> {
     began: Instant,
     stop: &'a AtomicBool,
+    today: String,
 }
 
 impl Caller for Script<'_> {
@@ -56,48 +57,8 @@ impl Caller for Script<'_> {
     }
 
     fn today(&self) -> String {
-        String::new()
+        self.today.clone()
     }
-}
-
-/// A text of others as a design, none where it can't be read, and all there is to say about it.
-#[pyfunction]
-pub(crate) fn import_text<'py>(
-    py: Python<'py>,
-    text: &str,
-    dialect: Option<&str>,
-    knobs: BTreeMap<String, String>,
-    environment: BTreeMap<String, String>,
-    arguments: Vec<String>,
-    model: Option<String>,
-) -> PyResult<(Option<Design>, Bound<'py, PyAny>)> {
-    let format = match dialect {
-        None => Format::detect(text),
-        Some(name) => named_format(py, name)?,
-    };
-    let mut known = Vec::new();
-    let mut errors = Vec::new();
-    for (name, value) in knobs {
-        match KnobId::find(&name) {
-            Ok(knob) => known.push((knob, value)),
-            Err(error) => errors.push(error),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(invalid(py, &errors));
-    }
-    let answers = Answers { knobs: known, variables: environment, arguments, model };
-    let import = unlocked(py, || interchange::import_with(format, text, None, &answers))?;
-    let report = to_python(py, &imported::report(&import))?;
-    Ok((import.design.map(Design::from), report))
-}
-
-fn named_format(py: Python<'_>, name: &str) -> PyResult<Format> {
-    Format::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-        let names = Format::ALL.map(Format::name);
-        let detail = format!("there is no such dialect; there are {}", names.join(", "));
-        refused(py, "unknown_dialect", detail)
-    })
 }
 
 /// Every preset.

@@ -23,7 +23,7 @@ use pyo3::pymodule;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::answers::{call, import_text, knobs, metrics, model_version, presets};
+    use crate::answers::{call, knobs, metrics, model_version, presets};
     #[pymodule_export]
     use crate::design::Design;
     #[pymodule_export]

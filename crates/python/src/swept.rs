@@ -13,9 +13,10 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyString};
 use reports::typed::Said;
+use sweep::table::Table;
 use sweep::{Progress, Rounds, Space, Spec};
 
-use crate::cells::{Collector, Rows, schema};
+use crate::cells::{Collector, schema, table};
 use crate::design::Design;
 use crate::python_tree::{from_python, to_python};
 use crate::refusal::{invalid, refused};
@@ -108,9 +109,9 @@ pub(crate) fn swept(
 ) -> PyResult<Sweep> {
     let spec = read(spec)?.map_err(|errors| invalid(py, &errors))?;
     let space = Space::new(spec).map_err(|error| invalid(py, &[error]))?;
-    let rows = if every_legal { Rows::Legal } else { Rows::Feasible };
-    let schema = schema(&space, rows);
-    let run = Run { space: &space, schema: &schema, rows, max_rows };
+    let table = table(&space, every_legal);
+    let schema = schema(&table, space.spec());
+    let run = Run { space: &space, table: &table, schema: &schema, max_rows };
     let threads = work::threads(threads);
     let done = interruptible(py, |stop| run.all(threads, stop))?;
     let (batches, progress) = done.map_err(|error| match error {
@@ -158,8 +159,8 @@ enum Ended {
 /// A sweep on all threads: its space, and the rows that it collects.
 struct Run<'a> {
     space: &'a Space,
+    table: &'a Table<'a>,
     schema: &'a SchemaRef,
-    rows: Rows,
     max_rows: usize,
 }
 
@@ -207,7 +208,7 @@ impl Run<'_> {
         let mut ended = None;
         let work = |chunk: Range<u64>| {
             let batch = rounds.batch(chunk)?;
-            let mut collector = Collector::new(self.space, self.schema, self.rows);
+            let mut collector = Collector::new(self.table);
             let summary = sweep::evaluate_with(self.space, batch, stop, |outcome| {
                 collector.add(outcome);
             })?;
@@ -215,7 +216,7 @@ impl Run<'_> {
             if all > self.max_rows {
                 return Some(Err(Ended::TooMany));
             }
-            Some(collector.batch().map(|rows| (summary, rows)).map_err(Ended::Failed))
+            Some(collector.batch(self.schema).map(|rows| (summary, rows)).map_err(Ended::Failed))
         };
         sweep::run(places, size, threads, stop, work, |chunk, done| match done {
             Ok((summary, rows)) => {

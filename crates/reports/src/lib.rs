@@ -7,7 +7,7 @@
 //! file or socket.
 //!
 //! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] how a design serves,
-//! [`imported`] how it came about, [`registry`] what can be opened, set and measured.
+//! [`registry`] what can be opened, set and measured.
 
 mod cores;
 pub mod typed;
@@ -20,8 +20,6 @@ pub mod report;
 
 pub mod experts;
 
-pub mod exported;
-pub mod imported;
 pub mod registry;
 
 pub mod inferred;

@@ -39,7 +39,7 @@ pub enum Change {
     },
     /// Keeps a design as a candidate.
     Pin {
-        /// What to call it.
+        /// Name of it.
         name: String,
         /// The design; the working one if it is left out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,11 +79,11 @@ pub enum Change {
     },
     /// Begins a thread.
     Comment {
-        /// What it is about.
+        /// Subject of the thread.
         anchor: Anchor,
         /// Markdown.
         text: String,
-        /// What was seen; the server writes it.
+        /// Numbers that were seen; the server writes them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Said>,
     },
@@ -123,11 +123,11 @@ pub enum Change {
     },
     /// Decides on the working design.
     Decide {
-        /// How.
+        /// Outcome of the decision.
         outcome: Outcome,
         /// Why.
         reason: String,
-        /// What was decided on; the server writes it.
+        /// Numbers that were decided on; the server writes them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<Said>,
     },
@@ -237,7 +237,7 @@ impl Visitor<'_> for ReadValue {
     }
 }
 
-/// How a decision went.
+/// Outcome of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewOutcome"))]

@@ -14,10 +14,10 @@ pub struct Event {
     pub seq: Seq,
     /// When the server took it, in milliseconds since 1970.
     pub at_millis: u64,
-    /// Who did it.
+    /// Author of the event.
     pub by: Person,
-    /// What the client calls it. Within a session it happens once, however often it is sent.
+    /// The client's id of it. Within a session it happens once, however often it is sent.
     pub op: String,
-    /// What.
+    /// Change that it makes.
     pub change: Change,
 }

@@ -11,8 +11,8 @@ pub type Seq = u64;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewPerson"))]
 pub struct Person {
-    /// Of this browser, or of this user of a proxy that knows its users. The server makes it of a
-    /// secret, so that nobody can take another's.
+    /// Id of this browser, or of this user of a proxy that knows its users. The server makes it
+    /// of a secret, so that nobody can take another's.
     pub id: String,
     /// As they call themselves.
     pub name: String,

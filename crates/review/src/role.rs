@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the holder of a link may do; each may do what those before it may.
+/// Rights of a link's holder; each may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewRole"))]

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::fields::read_by_kind;
 use crate::person::{Person, Seq};
 
-/// What comes of a session's events up to one of them.
+/// State of a session after its events up to one of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewRoom"))]
@@ -27,13 +27,13 @@ pub struct Room {
     #[serde(serialize_with = "write_design", deserialize_with = "read_design")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub design: Design,
-    /// Who set each knob last, by its id, since the working design was opened.
+    /// Last edit of each knob, by its id, since the working design was opened.
     pub edited: BTreeMap<String, Edited>,
     /// Designs that were kept, in order.
     pub candidates: Vec<Candidate>,
     /// Suggested changes, in order.
     pub proposals: Vec<Proposal>,
-    /// What is talked about, in order.
+    /// Discussions, in order.
     pub threads: Vec<Thread>,
     /// The agenda, in order.
     pub questions: Vec<Question>,
@@ -41,12 +41,12 @@ pub struct Room {
     pub decisions: Vec<Decision>,
 }
 
-/// Who set a knob, and when.
+/// An edit: its author and time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewEdited"))]
 pub struct Edited {
-    /// Who.
+    /// Author.
     pub by: Person,
     /// The event.
     pub seq: Seq,
@@ -61,13 +61,13 @@ pub struct Candidate {
     pub seq: Seq,
     /// When.
     pub at_millis: u64,
-    /// Who kept it.
+    /// Person who kept it.
     pub by: Person,
-    /// What it is called.
+    /// Name of it.
     pub name: String,
     /// The design.
     pub link: String,
-    /// Who took it out of the running, if someone did.
+    /// Withdrawal from the running, if someone took it out.
     pub out: Option<Edited>,
 }
 
@@ -80,7 +80,7 @@ pub struct Proposal {
     pub seq: Seq,
     /// When.
     pub at_millis: u64,
-    /// Who suggests it.
+    /// Person who suggests it.
     pub by: Person,
     /// Which knobs, and to what.
     pub settings: Vec<Setting>,
@@ -88,11 +88,11 @@ pub struct Proposal {
     pub reason: String,
     /// The design that it was made for.
     pub link: String,
-    /// What became of it.
+    /// State of the proposal.
     pub state: ProposalState,
 }
 
-/// What became of a proposal.
+/// State of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewProposalState", !try_from))]
@@ -102,14 +102,14 @@ pub enum ProposalState {
     Open,
     /// It was done.
     Accepted {
-        /// Who said so.
+        /// Person who decided so.
         by: Person,
         /// The event.
         seq: Seq,
     },
     /// It was turned down.
     Rejected {
-        /// Who said so.
+        /// Person who decided so.
         by: Person,
         /// The event.
         seq: Seq,
@@ -129,24 +129,24 @@ pub struct Note {
     pub seq: Seq,
     /// When.
     pub at_millis: u64,
-    /// Who.
+    /// Author.
     pub by: Person,
     /// Markdown.
     pub text: String,
 }
 
-/// What is talked about.
+/// A discussion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewThread"))]
 pub struct Thread {
-    /// What it is about.
+    /// Subject of the discussion.
     pub anchor: Anchor,
-    /// What was seen when it began.
+    /// Numbers that were seen when it began.
     pub said: Option<Said>,
-    /// What was written, the first note first.
+    /// Notes, the first one first.
     pub notes: Vec<Note>,
-    /// Who settled it, if it is.
+    /// Person who settled it, and when; none while it is open.
     pub resolved: Option<Edited>,
 }
 
@@ -163,11 +163,11 @@ impl Thread {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewQuestion"))]
 pub struct Question {
-    /// What is asked.
+    /// The question.
     pub asked: Note,
-    /// What was answered, the last answer last.
+    /// Answers, the last one last.
     pub answers: Vec<Note>,
-    /// Is it off the agenda?
+    /// Whether it is off the agenda.
     pub is_answered: bool,
 }
 
@@ -180,13 +180,13 @@ pub struct Decision {
     pub seq: Seq,
     /// When.
     pub at_millis: u64,
-    /// Who decided.
+    /// Person who decided.
     pub by: Person,
-    /// How.
+    /// Outcome of the decision.
     pub outcome: Outcome,
     /// Why.
     pub reason: String,
-    /// What was decided on.
+    /// Numbers that were decided on.
     pub on: Said,
 }
 

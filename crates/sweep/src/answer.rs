@@ -12,16 +12,16 @@ answers! {
     struct SweepResult {
         #[cfg_attr(feature = "schema", schemars(flatten))]
         overview: Flat<Overview>,
-        /// The same for equal results, however they were computed.
+        /// Hash of the result: equal results have one, however they were computed.
         digest: String,
         part: PartData,
     }
 
-    /// What people look at of a sweep.
+    /// Overview of a sweep.
     #[cfg_attr(feature = "schema", schemars(rename = "SweepOverview"))]
     struct Overview {
         name: String,
-        /// The same for equal specs under one version of the model.
+        /// Hash of the spec and the model's version.
         sweep: String,
         model_version: &'static str,
         /// Whether all that was asked is done.
@@ -32,20 +32,20 @@ answers! {
         asked: u64,
         /// Designs that are done.
         done: u64,
-        /// Of these, designs that the model has an estimate for.
+        /// Designs of these that the model has an estimate for.
         legal: u64,
-        /// Of these, designs that keep all constraints.
+        /// Designs of these that keep all constraints.
         feasible: u64,
         /// Designs by closed forms that are too near a limit to say whether they keep it.
         near_limit: u64,
-        /// What ruled out how many designs, the most first.
+        /// Number of designs that each reason ruled out, the most first.
         ruled_out: Vec<RuledOutBy>,
         objectives: Vec<Best>,
         /// Designs that none is better than in every objective.
         front: Vec<Kept>,
-        /// What was simulated at the end; null where nothing had to be.
+        /// Designs that were simulated at the end; null where none had to be.
         simulated: Option<SimulatedAtEnd>,
-        /// What fixed knobs would let through, where nothing is feasible.
+        /// Designs that freeing fixed knobs would let through, where nothing is feasible.
         freed: Vec<FreedKnobs>,
         axes: Vec<KnobAxis>,
         /// Each pair of knobs with the cells that have a feasible design.
@@ -73,16 +73,16 @@ answers! {
         index: u64,
         /// The knobs that vary or follow, by their ids.
         knobs: Named<KnobValue>,
-        /// How its pipeline was timed: `simulated` or `closed_form`.
+        /// Timing of its pipeline: `simulated` or `closed_form`.
         timing: &'static str,
         /// Whether its closed form is too near a limit to say that it keeps it.
         near_limit: bool,
-        /// Of a design that was simulated at the end: the constraint that it then breaks, or null.
+        /// Constraint that a design breaks which was simulated at the end, or null.
         #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
         breaks: May<Option<String>>,
         /// The columns, by their metrics' names.
         metrics: Named<Real>,
-        /// Of a design that was simulated at the end: the columns by its closed form.
+        /// Columns by the closed form, of a design that was simulated at the end.
         #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
         closed_form: May<Named<Real>>,
         /// The design's link, behind the `?` of the explorer's address.
@@ -100,7 +100,7 @@ answers! {
         /// Designs of the front that are simulated, at most.
         most_front: u64,
         front_left_out: u64,
-        /// Those that keep the constraints no more.
+        /// Designs that no longer keep the constraints.
         rejected: Vec<Kept>,
     }
 
@@ -122,7 +122,7 @@ answers! {
         values: Vec<AxisValue>,
     }
 
-    /// What is known of a value of a knob, by the first objective.
+    /// Statistics of a knob's value, by the first objective.
     struct AxisValue {
         value: KnobValue,
         legal: u64,
@@ -135,7 +135,7 @@ answers! {
     /// Two knobs as a map.
     struct KnobPair {
         knobs: [String; 2],
-        /// How many bins each knob's values are in.
+        /// Number of bins of each knob's values.
         bins: [usize; 2],
         cells: Vec<CellRow>,
     }

@@ -9,8 +9,8 @@
 //!
 //! [`final_simulation()`] looks at a sweep that is done once more: it simulates what closed forms
 //! found best, and where nothing was found it says which fixed knobs rule out most. [`run()`] is
-//! the loop on this machine's cores, [`Progress`] what a sweep has done so far and [`result()`] its
-//! result as data. No clock, file or socket is in here.
+//! the loop on this machine's cores, [`Progress`] what a sweep has done so far, [`result()`] its
+//! result as data and [`table`] its rows. No clock, file or socket is in here.
 
 mod digest;
 mod order;
@@ -19,6 +19,7 @@ mod bench;
 mod space;
 mod batch;
 mod outcome;
+pub mod table;
 mod summary;
 mod progress;
 mod refinement;
@@ -47,7 +48,7 @@ pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};
 pub use refinement::Rounds;
 pub use relaxation::{Relaxation, usual_values};
-pub use result::{Part, knobs, overview, part, result, varying};
+pub use result::{Part, overview, part, result};
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{

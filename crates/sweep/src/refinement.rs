@@ -18,18 +18,18 @@ use crate::spec::Sampling;
 use crate::summary::{Row, Summary};
 
 /// Rounds behind the first.
-const ROUNDS: u64 = 16;
+const MAX_ROUNDS: u64 = 16;
 
 /// The best designs of each objective that a round starts from.
-const BEST: usize = 4;
+const SEEDS_PER_OBJECTIVE: usize = 4;
 
 /// Designs of the front that a round starts from.
-const FRONT: usize = 4;
+const FRONT_SEEDS: usize = 4;
 
 /// Designs that are the best with a value of a knob that a round starts from. Of the paper's search
 /// by 3,000 designs, 21 of 24 seeds come within 0.5 % of the best of all and the others within
 /// 1.1 %; more starts leave less for the neighbours of each.
-const OF_VALUES: usize = 16;
+const VALUE_SEEDS: usize = 16;
 
 /// Designs that a round starts from, at most.
 const MAX_STARTS: usize = 128;
@@ -38,7 +38,7 @@ const MAX_STARTS: usize = 128;
 const MAX_TRIES: u64 = 4_096;
 
 /// Number of values up to which a knob takes any of them; others go by steps of 1, 2, 4 and so on.
-const FEW_VALUES: u64 = 8;
+const MAX_ENUMERATED_VALUES: u64 = 8;
 
 /// The rounds of a sweep through its space, a single one where it does not refine: which places are
 /// known, and their designs.
@@ -145,7 +145,7 @@ impl Refinement {
     fn end(&self) -> u64 {
         let first = first_round(self.count);
         let rest = self.count - first;
-        first + rest * self.begun / ROUNDS.min(rest).max(1)
+        first + rest * self.begun / MAX_ROUNDS.min(rest).max(1)
     }
 
     /// Takes designs at random until there are `most`.
@@ -204,7 +204,7 @@ impl Changes {
     fn new(space: &Space, start: u64, seed: u64) -> Self {
         let mut moves = Vec::new();
         for (axis, (digit, radix, block)) in space.coordinates(start).enumerate() {
-            let steps: Vec<u64> = if radix <= FEW_VALUES {
+            let steps: Vec<u64> = if radix <= MAX_ENUMERATED_VALUES {
                 (1..radix).collect()
             } else {
                 (0..64).map(|bit| 1 << bit).take_while(|by| *by < radix).collect()
@@ -261,13 +261,14 @@ fn distinct((column, rows): (usize, &[Row])) -> Vec<&Row> {
 /// the best with a value of some knob, so that it doesn't stay in one corner.
 fn starts(space: &Space, summary: &Summary) -> Vec<u64> {
     let tops: Vec<Vec<&Row>> = summary.top().enumerate().map(distinct).collect();
-    let best = (0..BEST).flat_map(|rank| tops.iter().filter_map(move |top| top.get(rank).copied()));
+    let best = (0..SEEDS_PER_OBJECTIVE)
+        .flat_map(|rank| tops.iter().filter_map(move |top| top.get(rank).copied()));
     let mut front: Vec<&Row> = summary.front().iter().collect();
     front.sort_by(|one, other| {
         one.values[0].total_cmp(&other.values[0]).then(one.index.cmp(&other.index))
     });
     front.dedup_by_key(|row| row.values[0].to_bits());
-    let stride = front.len().div_ceil(FRONT).max(1);
+    let stride = front.len().div_ceil(FRONT_SEEDS).max(1);
     let front = front.into_iter().step_by(stride);
     let goal = space.spec().objectives[0].goal;
     let mut values: Vec<_> =
@@ -275,7 +276,7 @@ fn starts(space: &Space, summary: &Summary) -> Vec<u64> {
     values.sort_by(|one, other| one.order(other, goal));
     // One design is the best with several values, and so are its twins.
     values.dedup_by_key(|best| best.value.to_bits());
-    let values = values.into_iter().take(OF_VALUES).map(|best| best.index);
+    let values = values.into_iter().take(VALUE_SEEDS).map(|best| best.index);
     let mut starts = Vec::new();
     for index in best.chain(front).map(|row| row.index).chain(values) {
         if !starts.contains(&index) {

@@ -3,7 +3,6 @@
 use model::design::file::{Tree, json};
 use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, Timing};
-use model::metric::MetricId;
 use model::run::quality::CAVEAT;
 use model::search::find::STRATEGY;
 use model::{MODEL_VERSION, design::link};
@@ -22,6 +21,7 @@ use crate::relaxation::usual_values;
 use crate::space::Space;
 use crate::spec::{MAX_BEST, Spec};
 use crate::summary::{Marginal, Row, Summary, pairs};
+use crate::table::Table;
 
 /// Share of the feasible designs that a quantile tells of.
 const QUANTILES: [(&str, f64); 5] =
@@ -65,19 +65,20 @@ pub fn result(
 #[must_use]
 pub fn overview(space: &Space, progress: &Progress, closing: Option<&FinalSimulation>) -> Overview {
     let space = &progress.summary().known_in(space);
+    let table = &Table::new(space);
     let (spec, summary) = (space.spec(), progress.summary());
     // What wasn't by closed forms needs no second look.
     let closing_of_rows = closing.filter(|closing| !closing.simulated.is_empty());
-    let simulated = |one: &Simulated| simulated_design(space, one);
+    let simulated = |one: &Simulated| simulated_design(table, one);
     let best_of = |place: usize, top: &[Row]| -> Vec<Kept> {
         match closing_of_rows {
             Some(closing) => closing.best(space, place).into_iter().map(simulated).collect(),
-            None => top.iter().take(spec.top as usize).map(|row| design(space, row)).collect(),
+            None => top.iter().take(spec.top as usize).map(|row| design(table, row)).collect(),
         }
     };
     let front: Vec<Kept> = match closing_of_rows {
         Some(closing) => closing.front(space).into_iter().map(simulated).collect(),
-        None => summary.front().iter().map(|row| design(space, row)).collect(),
+        None => summary.front().iter().map(|row| design(table, row)).collect(),
     };
     let objectives = spec.objectives.iter().zip(summary.top()).enumerate();
     let objectives = objectives.map(|(place, (objective, top))| Best {
@@ -102,11 +103,11 @@ pub fn overview(space: &Space, progress: &Progress, closing: Option<&FinalSimula
         ruled_out: ruled_out(summary),
         objectives: objectives.collect(),
         front,
-        simulated: closing_of_rows.map(|closing| looked_at(space, closing)),
+        simulated: closing_of_rows.map(|closing| looked_at(table, closing)),
         freed: closing.map_or_else(Vec::new, |closing| freed(space, closing)),
         axes: axes(space, summary),
         pairs: pair_cells(space, summary),
-        sample: sample(space, summary),
+        sample: sample(table, summary.sample()),
         caveat: May(spec.asks_quality().then_some(CAVEAT)),
     }
 }
@@ -139,32 +140,26 @@ fn ruled_out(summary: &Summary) -> Vec<RuledOutBy> {
     reasons
 }
 
-/// The knobs of a design that vary or follow, by their ids.
-#[must_use]
-pub fn knobs(space: &Space, index: u64) -> Named<KnobValue> {
-    let design = space.design(index);
-    Named::of(varying(space).map(|knob| (knob.id(), KnobValue::of(&design, knob))))
-}
-
-/// The knobs that differ between designs of the space: those that vary, then those that follow.
-pub fn varying(space: &Space) -> impl Iterator<Item = KnobId> + '_ {
-    let axes = space.axes().iter().map(|axis| axis.knob);
-    axes.chain(space.spec().ties.iter().map(|tie| tie.knob))
-}
-
 /// A design that was kept, as the sweep times it.
-fn design(space: &Space, row: &Row) -> Kept {
-    let design = space.design(row.index);
+fn design(table: &Table<'_>, row: &Row) -> Kept {
+    Kept { near_limit: row.near_limit, ..kept(table, row.index, &row.values, None) }
+}
+
+/// A design with these metrics; with another timing where it was simulated at the end.
+fn kept(table: &Table<'_>, index: u64, values: &[f64], timing: Option<Timing>) -> Kept {
+    let record = table.record(index, values);
+    let mut design = record.design().clone();
+    design.schedule.timing = timing.unwrap_or(design.schedule.timing);
     Kept {
-        index: row.index,
-        knobs: knobs(space, row.index),
+        index,
+        knobs: table.knobs(&record),
         timing: design.schedule.timing.name(),
-        near_limit: row.near_limit,
+        near_limit: false,
         breaks: May(None),
-        metrics: metrics(space, &row.values),
+        metrics: table.metrics(values),
         closed_form: May(None),
         link: link::encode(&design),
-        strategy: May(strategy(space, &design)),
+        strategy: May(strategy(table.space, &design)),
     }
 }
 
@@ -180,35 +175,28 @@ fn strategy(space: &Space, design: &Design) -> Option<Named<KnobValue>> {
 
 /// A design that was simulated at the end: its numbers and its link are those of the simulation,
 /// beside the closed form's numbers.
-fn simulated_design(space: &Space, one: &Simulated) -> Kept {
+fn simulated_design(table: &Table<'_>, one: &Simulated) -> Kept {
     let timing = if one.is_simulated() { Timing::Simulated } else { Timing::ClosedForm };
-    let mut design = space.design(one.index);
-    design.schedule.timing = timing;
     let broken = match &one.standing {
         Standing::Breaks(constraint) => Some(constraint.clone()),
         Standing::Keeps | Standing::Certain | Standing::Undecided => None,
     };
     Kept {
-        index: one.index,
-        knobs: knobs(space, one.index),
-        timing: timing.name(),
         near_limit: one.standing == Standing::Undecided,
         breaks: May(Some(broken)),
-        metrics: metrics(space, &one.values),
-        closed_form: May(Some(metrics(space, &one.closed_form))),
-        link: link::encode(&design),
-        strategy: May(None),
+        closed_form: May(Some(table.metrics(&one.closed_form))),
+        ..kept(table, one.index, &one.values, Some(timing))
     }
 }
 
 /// Number of designs simulated at the end, with those that no longer keep the constraints.
-fn looked_at(space: &Space, closing: &FinalSimulation) -> SimulatedAtEnd {
+fn looked_at(table: &Table<'_>, closing: &FinalSimulation) -> SimulatedAtEnd {
     SimulatedAtEnd {
         designs: closing.simulated.len() as u64,
         most_best: MAX_BEST as u64,
         most_front: MAX_FRONT as u64,
         front_left_out: closing.left_out,
-        rejected: closing.rejected().map(|one| simulated_design(space, one)).collect(),
+        rejected: closing.rejected().map(|one| simulated_design(table, one)).collect(),
     }
 }
 
@@ -226,16 +214,6 @@ fn freed(space: &Space, closing: &FinalSimulation) -> Vec<FreedKnobs> {
         feasible: freed.feasible,
     });
     all.collect()
-}
-
-/// Columns by their metrics' names.
-fn metrics(space: &Space, values: &[f64]) -> Named<Real> {
-    let columns = space.spec().columns.iter().zip(values);
-    Named::of(columns.map(|(id, value)| (name(*id), Real(*value))))
-}
-
-fn name(id: MetricId) -> &'static str {
-    id.metric().name
 }
 
 /// Each knob that varies, with what is known of its values.
@@ -270,20 +248,17 @@ fn importance(marginals: &[Marginal]) -> Option<f64> {
 }
 
 /// The random sample as a table.
-fn sample(space: &Space, summary: &Summary) -> Sample {
-    let knobs: Vec<KnobId> = varying(space).collect();
-    let rows = summary.sample().iter().map(|row| {
-        let design = space.design(row.index);
-        let knobs = knobs.iter().map(|knob| Tree::from(&design.get(*knob)));
-        let values = row.values.iter().map(|value| Tree::Real(*value));
-        SampleRow(std::iter::once(row.index.into()).chain(knobs).chain(values).collect())
-    });
-    let rows = rows.collect();
-    let index = std::iter::once("index".to_owned());
-    let names = index.chain(knobs.iter().map(|knob| knob.id()));
-    let names = names.chain(space.spec().columns.iter().map(|id| name(*id).to_owned()));
-    let near = summary.sample().iter().filter(|row| row.near_limit);
-    Sample { columns: names.collect(), rows, near_limit: near.map(|row| row.index).collect() }
+fn sample(table: &Table<'_>, rows: &[Row]) -> Sample {
+    let cells = |row: &Row| {
+        let record = table.record(row.index, &row.values);
+        SampleRow(table.cells(&record).map(|cell| Tree::from(&*cell)).collect())
+    };
+    let near = rows.iter().filter(|row| row.near_limit);
+    Sample {
+        columns: table.columns().iter().map(|column| column.name().into_owned()).collect(),
+        rows: rows.iter().map(cells).collect(),
+        near_limit: near.map(|row| row.index).collect(),
+    }
 }
 
 /// A name for what is kept: equal for equal sweeps, however they were run.

@@ -266,6 +266,12 @@ impl Space {
         })
     }
 
+    /// The value that the axis at a place has at an index.
+    pub(crate) fn value(&self, place: usize, index: u64) -> &Value {
+        let values = &self.axes[place].values;
+        &values[(index / self.blocks[place] % values.len() as u64) as usize]
+    }
+
     /// Whether every design is taken, in the order of indices.
     pub(crate) fn is_grid(&self) -> bool {
         self.spec.sampling == Sampling::Grid

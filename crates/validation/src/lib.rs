@@ -53,3 +53,5 @@ pub mod own;
 
 #[cfg(feature = "runs")]
 pub use score::validate;
+#[cfg(feature = "runs")]
+pub use statistics::score_of;

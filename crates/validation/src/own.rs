@@ -22,4 +22,4 @@ pub mod report;
 
 pub use case::{Case, MAX_RUNS, cases};
 pub use fit::{Fit, fit};
-pub use report::{Asked, Calibration, calibrate};
+pub use report::{Calibration, CalibrationInput, calibrate};

@@ -28,7 +28,7 @@ pub struct Row {
     pub source_id: String,
     /// `A`: metric exact and layout complete; `B`: something missing; `C`: weak.
     pub tier: String,
-    /// What was measured: `train_step`, `pipeline`, `memory`, `comm_micro`, ...
+    /// Kind of measurement: `train_step`, `pipeline`, `memory`, `comm_micro`, ...
     pub kind: String,
     /// The model's name as published.
     pub model: String,
@@ -60,9 +60,9 @@ pub struct Row {
     /// Error of the step time under constants that were fitted without the run's source; of a
     /// source that no constant was fitted on, that of the model as it is.
     pub left_out_error: Option<f64>,
-    /// Is the measured value inside the range of 50 % that sources other than its own give?
+    /// Whether the measured value is inside the range of 50 % that sources other than its own give.
     pub inside_50: Option<bool>,
-    /// The same of the range of 90 %.
+    /// Whether it is inside the range of 90 %.
     pub inside_90: Option<bool>,
     /// Published peak memory of a device, in GiB.
     pub memory_measured_gib: Option<f64>,
@@ -70,7 +70,7 @@ pub struct Row {
     pub memory_predicted_gib: Option<f64>,
     /// Does it count towards the targets: tier A or B, a training step, NVIDIA or Ascend?
     pub scored: bool,
-    /// What the row leaves open and the imputation table answered.
+    /// Assumptions of the imputation table for what the row leaves open.
     pub assumed: Vec<String>,
     /// Was the model's memory derived from its peak?
     #[serde(skip)]
@@ -97,9 +97,9 @@ pub struct Summary {
     pub rows: usize,
     /// Rows that can count: tier A or B, a training step, NVIDIA or Ascend.
     pub candidates: usize,
-    /// Of these, rows whose architecture the knobs express.
+    /// Rows of these whose architecture the knobs express.
     pub expressible: usize,
-    /// Of these, rows with a prediction.
+    /// Rows of these with a prediction.
     pub expressed: usize,
     /// The scores of all expressed rows, but for those whose devices' clock is an input.
     pub all: Score,
@@ -117,11 +117,11 @@ pub struct Summary {
     pub memory: Option<Score>,
     /// Why rows are refused, and how many.
     pub refusals: Vec<Refusal>,
-    /// What was aimed at, and what was reached.
+    /// Targets, and the values that were reached.
     pub targets: Vec<Target>,
 }
 
-/// How far predictions are off, as shares of the measured value.
+/// Errors of predictions, as shares of the measured value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ValidationScore"))]
@@ -143,7 +143,7 @@ pub struct Score {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ValidationGroup"))]
 pub struct Group {
-    /// What they share: `metric`, `accelerator`, `source` or `precision`.
+    /// Column that they share: `metric`, `accelerator`, `source` or `precision`.
     pub by: String,
     /// Its value.
     pub name: String,
@@ -164,11 +164,11 @@ pub struct Sweep {
     pub rank_correlation: f64,
     /// Pairs of its designs whose measured values differ by more than 3 %.
     pub pairs: usize,
-    /// Of these, pairs in the right order.
+    /// Pairs of these in the right order.
     pub pairs_in_order: usize,
 }
 
-/// How far predictions are off for sources that no constant was fitted on.
+/// Errors of predictions for sources that no constant was fitted on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutScore {
@@ -195,7 +195,7 @@ pub struct LeftOutScore {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "PublishedPair"))]
 pub struct Pair {
-    /// What differs, such as `recompute full / selective`.
+    /// Difference between the two, such as `recompute full / selective`.
     pub what: String,
     /// The runs' ids.
     pub ids: [String; 2],
@@ -223,12 +223,12 @@ pub struct Refusal {
 pub struct Target {
     /// A short name.
     pub name: String,
-    /// What is asked, in words.
+    /// The target, in words.
     pub asked: String,
-    /// What was reached.
+    /// Value that was reached.
     pub reached: f64,
     /// The limit.
     pub limit: f64,
-    /// Is it met?
+    /// Whether it is met.
     pub met: bool,
 }

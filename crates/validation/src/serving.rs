@@ -155,7 +155,7 @@ impl ServingRun {
             return Ok(self.of_step(&plan, requests));
         }
         let inference = serving::infer(&plan);
-        Ok(self.of(&plan, &inference))
+        Ok(self.measure(&plan, &inference))
     }
 
     fn of_step(&self, plan: &ServingPlan, requests: f64) -> f64 {
@@ -173,7 +173,7 @@ impl ServingRun {
         }
     }
 
-    fn of(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
+    fn measure(&self, plan: &ServingPlan, inference: &Inference) -> f64 {
         let devices = plan.devices() as f64;
         let told = &inference.metrics;
         match self.measured {

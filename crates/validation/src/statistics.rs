@@ -12,7 +12,8 @@ pub(super) fn score(rows: &[&Row]) -> Score {
 }
 
 /// The score of errors; its bias is that of `times`, whose sign means slower or faster.
-pub(crate) fn score_of(errors: &[f64], times: &[f64]) -> Score {
+#[must_use]
+pub fn score_of(errors: &[f64], times: &[f64]) -> Score {
     let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
     let within = sizes.iter().filter(|error| **error <= 0.1).count();
     Score {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use model::answer::constants::constants;
 use model::ground::fitted::Evidence;
+use model::metric::published::{HOST_RUNS, Phase};
 use validation::kernels::{collective, deepep};
 use validation::{runs, serving};
 
@@ -56,5 +57,22 @@ fn every_row_that_a_fitted_constant_names_is_published() {
             }
             Evidence::Unfitted(words) => assert!(!words.is_empty(), "{name}"),
         }
+    }
+}
+
+#[test]
+fn runs_with_experts_on_the_host_are_those_of_the_table() {
+    let numbered = HOST_RUNS.iter().filter(|run| run.number > 0);
+    assert_eq!(numbered.clone().count(), 44);
+    for run in numbered {
+        let id = format!("ktransformers-{:04}", run.number);
+        let row = serving::published().iter().find(|row| row.id == id).unwrap();
+        let phase = match run.phase {
+            Phase::Decode => "decode",
+            Phase::Prompt => "prefill",
+        };
+        assert_eq!((row.value.parse(), row.phase.as_str()), (Ok(run.figure.value), phase), "{id}");
+        assert!(row.model.starts_with(run.experiment.model), "{id}: {}", row.model);
+        assert_eq!(row.num_devices.parse(), Ok(run.cards), "{id}");
     }
 }

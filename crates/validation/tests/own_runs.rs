@@ -13,18 +13,21 @@ use model::ground::choice::Choice;
 use model::{Plan, estimate, roofline};
 use proptest::prelude::*;
 use validation::own::read::read;
-use validation::own::{Asked, Calibration, Case, MAX_RUNS, calibrate, cases, fit};
+use validation::own::{Calibration, CalibrationInput, Case, MAX_RUNS, calibrate, cases, fit};
 use validation::runs::{self, Run};
 
 /// A log as Megatron-LM prints it, with invented times.
 const LOG: &str = include_str!("own/llama-8b-tp1.log");
 
-fn on(accelerator: &str) -> Asked {
+fn on(accelerator: &str) -> CalibrationInput {
     let settings = vec![(KnobId::accelerator, accelerator.to_owned())];
-    Asked { settings, ..Asked::default() }
+    CalibrationInput { settings, ..CalibrationInput::default() }
 }
 
-fn calibrated(files: &[(&str, &str)], asked: &Asked) -> Result<Calibration, Vec<String>> {
+fn calibrated(
+    files: &[(&str, &str)],
+    asked: &CalibrationInput,
+) -> Result<Calibration, Vec<String>> {
     let read = |(name, text): &(&str, &str)| ((*name).to_owned(), read(text.as_bytes()).unwrap());
     calibrate(files.iter().map(read).collect(), asked)
 }
@@ -125,7 +128,7 @@ fn a_log_is_read_with_whatever_launchers_write_around_its_lines() {
 
 #[test]
 fn what_a_log_leaves_open_is_asked_for() {
-    let why = calibrated(&[("run.log", LOG)], &Asked::default()).unwrap_err();
+    let why = calibrated(&[("run.log", LOG)], &CalibrationInput::default()).unwrap_err();
     assert!(why.iter().any(|it| it.contains("cluster.accelerator")), "{why:?}");
     let cut = LOG.split("------------------------ arguments").next().unwrap();
     let steps = LOG.split("end of arguments ---------------------").nth(1).unwrap();
@@ -137,7 +140,7 @@ fn what_a_log_leaves_open_is_asked_for() {
 fn runs_of_two_accelerators_are_no_cluster() {
     let table = "id,model,hardware,n_devices,TP,PP,GBS,seq_len,MBS,step_time_s\n\
                  a,llama-3-8b,H100,8,1,1,64,8192,1,8\nb,llama-3-8b,A100-80G,8,1,1,64,8192,1,20\n";
-    let why = calibrated(&[("mine.csv", table)], &Asked::default()).unwrap_err();
+    let why = calibrated(&[("mine.csv", table)], &CalibrationInput::default()).unwrap_err();
     assert!(why[0].contains("2 accelerators: a100-sxm-80gb, h100-sxm-80gb"), "{why:?}");
 }
 
@@ -165,7 +168,7 @@ fn more_runs_than_a_fit_takes_are_refused() {
     let line = "r,llama-3-8b,H100,8,1,64,8192,1,8\n";
     let head = "id,model,hardware,n_devices,TP,GBS,seq_len,MBS,step_time_s\n";
     let table = format!("{head}{}", line.repeat(MAX_RUNS + 1));
-    assert!(calibrated(&[("mine.csv", &table)], &Asked::default()).is_err());
+    assert!(calibrated(&[("mine.csv", &table)], &CalibrationInput::default()).is_err());
 }
 
 /// A trace with kernels of these shapes that take as long as the model says at these rates.
@@ -239,7 +242,7 @@ fn rates_come_out_of_a_trace_as_they_went_in() {
         design.set_text(knob, &value.to_string()).unwrap();
     }
     let text = trace(&design);
-    let found = calibrated(&[("trace.json", &text)], &Asked::default()).unwrap();
+    let found = calibrated(&[("trace.json", &text)], &CalibrationInput::default()).unwrap();
     for (_, name, value) in asked {
         let (read, from) = of(&found, name);
         assert!((read / value - 1.0).abs() < 5e-3 && from == "profile", "{name}: {read} {from}");
@@ -293,7 +296,7 @@ fn a_table_of_kernels_without_shapes_needs_the_design() {
     let files = [("op_statistic.csv", table.as_str())];
     let why = calibrated(&files, &on("ascend-910b2")).unwrap_err();
     assert!(why.iter().any(|it| it.contains("design isn't given")), "{why:?}");
-    let asked = Asked { base: Some(design.clone()), ..Asked::default() };
+    let asked = CalibrationInput { base: Some(design.clone()), ..CalibrationInput::default() };
     let found = calibrated(&files, &asked).unwrap();
     let before = plan.rates_in_effect();
     let (forward, from) = of(&found, "attention_forward_efficiency");
@@ -302,7 +305,7 @@ fn a_table_of_kernels_without_shapes_needs_the_design() {
     let (gemm, _) = of(&found, "gemm_efficiency");
     assert!((gemm / before.gemm_efficiency - 1.0).abs() < 0.01, "{gemm}");
     design.set_text(KnobId::recompute_granularity, "full").unwrap();
-    let asked = Asked { base: Some(design), ..Asked::default() };
+    let asked = CalibrationInput { base: Some(design), ..CalibrationInput::default() };
     let why = calibrated(&files, &asked).unwrap_err();
     assert!(why.iter().any(|it| it.contains("record shapes")), "{why:?}");
 }

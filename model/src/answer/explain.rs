@@ -93,8 +93,12 @@ const TERMS: TrainingMetrics<fn(&Plan, &Estimate) -> Terms> = TrainingMetrics {
     memory_peak_bytes: |_, estimate| {
         (How::Max, estimate.stages.iter().map(memory::stage).collect())
     },
-    memory_limit_bytes: |plan, _| (How::Product, memory::limit_terms(plan)),
-    fits: |plan, estimate| (How::Min, memory::fit_terms(plan, estimate)),
+    memory_limit_bytes: |plan, _| {
+        (How::Product, memory::limit_terms(plan.memory_limit, &plan.deployment.accelerator))
+    },
+    fits: |plan, estimate| {
+        (How::Min, memory::fit_terms(plan.deployment.machine.host_memory, estimate))
+    },
     fit_probability: |plan, estimate| (How::Given, memory::probability_terms(plan, estimate)),
     bubble_ratio: |_, estimate| (How::Complement, time::bubble_terms(estimate)),
     bubble_ratio_closed_form: |plan, _| {

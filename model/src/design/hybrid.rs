@@ -100,7 +100,7 @@ impl Setting for HybridPattern {
     fn value(&self) -> Value {
         Value::Text(self.text.clone())
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         if let Value::Text(text) = value { Self::read(text) } else { None }
     }
 }

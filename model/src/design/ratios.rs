@@ -46,7 +46,7 @@ impl Setting for CompressRatios {
         Value::Text(format!("({})", terms.join("+")))
     }
 
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         if let Value::Text(text) = value { Self::read(text) } else { None }
     }
 }

@@ -41,7 +41,7 @@ macro_rules! registry {
 
         /// The registry's rows, indexed by [`KnobId`].
         pub static KNOBS: &[Knob] =
-            &[$($($knob.of(Section::$Section, stringify!($name)).knob,)*)*];
+            &[$($($knob.named(Section::$Section, stringify!($name)).knob,)*)*];
 
         static WORDS: &[Words] = &[$($($knob.words,)*)*];
 

@@ -23,7 +23,7 @@ pub(super) trait Setting: Sized {
     /// As files and links spell it.
     fn value(&self) -> Value;
     /// From a value of the right kind and in bounds; `None` otherwise.
-    fn of(value: &Value) -> Option<Self>;
+    fn from_value(value: &Value) -> Option<Self>;
 }
 
 /// A knob's place in a design, whatever its type: one table of places is smaller than a function of
@@ -46,7 +46,7 @@ impl<T: Setting + Clone + PartialEq + 'static> Field for T {
     }
 
     fn put(&mut self, value: &Value) {
-        if let Some(value) = Self::of(value) {
+        if let Some(value) = Self::from_value(value) {
             *self = value;
         }
     }
@@ -66,7 +66,7 @@ impl Setting for u64 {
     fn value(&self) -> Value {
         Value::Integer(*self)
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         if let Value::Integer(value) = value { Some(*value) } else { None }
     }
 }
@@ -75,7 +75,7 @@ impl Setting for f64 {
     fn value(&self) -> Value {
         Value::Real(*self)
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Real(value) => Some(*value),
             // Exact: the bounds of every real knob are far below 2^53.
@@ -89,7 +89,7 @@ impl Setting for bool {
     fn value(&self) -> Value {
         Value::Flag(*self)
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         if let Value::Flag(value) = value { Some(*value) } else { None }
     }
 }
@@ -98,8 +98,8 @@ impl<T: Setting> Setting for Option<T> {
     fn value(&self) -> Value {
         self.as_ref().map_or(Value::None, Setting::value)
     }
-    fn of(value: &Value) -> Option<Self> {
-        if *value == Value::None { Some(None) } else { T::of(value).map(Some) }
+    fn from_value(value: &Value) -> Option<Self> {
+        if *value == Value::None { Some(None) } else { T::from_value(value).map(Some) }
     }
 }
 
@@ -107,7 +107,7 @@ impl<C: Choice> Setting for C {
     fn value(&self) -> Value {
         Value::Text(self.name().to_string())
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         if let Value::Text(name) = value { C::from_name(name) } else { None }
     }
 }
@@ -116,11 +116,11 @@ impl<C: Choice> Setting for Set<C> {
     fn value(&self) -> Value {
         Value::List(self.iter().map(|choice| Value::Text(choice.name().to_string())).collect())
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::List(values) = value else { return None };
         values
             .iter()
-            .try_fold(Self::EMPTY, |set, value| C::of(value).map(|choice| set.with(choice)))
+            .try_fold(Self::EMPTY, |set, value| C::from_value(value).map(|choice| set.with(choice)))
     }
 }
 
@@ -128,7 +128,7 @@ impl Setting for String {
     fn value(&self) -> Value {
         Value::Text(self.clone())
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         if let Value::Text(text) = value { Some(text.clone()) } else { None }
     }
 }
@@ -239,7 +239,7 @@ impl Setting for LayerFreq {
             }
         }
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Integer(every) => Some(Self::Every(*every)),
             Value::Text(text) => Self::read(text),
@@ -264,13 +264,13 @@ impl Setting for PerStage {
             Self::Each(values) => Value::List(values.iter().map(Setting::value).collect()),
         }
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Integer(value) => Some(Self::Same(*value)),
             // One number has one spelling, or a link would give back another design.
-            Value::List(values) if values.len() == 1 => values.first().and_then(Self::of),
+            Value::List(values) if values.len() == 1 => values.first().and_then(Self::from_value),
             Value::List(values) if !values.is_empty() => {
-                values.iter().map(u64::of).collect::<Option<_>>().map(Self::Each)
+                values.iter().map(u64::from_value).collect::<Option<_>>().map(Self::Each)
             }
             Value::List(_) | Value::None | Value::Flag(_) | Value::Real(_) | Value::Text(_) => None,
         }
@@ -285,9 +285,9 @@ impl Setting for Positions {
     fn value(&self) -> Value {
         Value::List(self.0.iter().map(Setting::value).collect())
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let Value::List(values) = value else { return None };
-        let mut positions = values.iter().map(u64::of).collect::<Option<Vec<_>>>()?;
+        let mut positions = values.iter().map(u64::from_value).collect::<Option<Vec<_>>>()?;
         positions.sort_unstable();
         positions.dedup();
         Some(Self(positions))
@@ -365,7 +365,7 @@ impl Setting for Layout {
     fn value(&self) -> Value {
         Value::Text(self.text.to_string())
     }
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         if let Value::Text(text) = value { Self::read(text) } else { None }
     }
 }
@@ -375,7 +375,7 @@ macro_rules! texts {
         fn value(&self) -> Value {
             Value::Text(self.to_string())
         }
-        fn of(value: &Value) -> Option<Self> {
+        fn from_value(value: &Value) -> Option<Self> {
             if let Value::Text(text) = value { Self::read(text).ok() } else { None }
         }
     })+ };

@@ -1,6 +1,7 @@
 //! What a knob is: id, kind, bounds, unit, meaning, source. The knobs themselves are in
 //! [`crate::design::table`].
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,6 +24,38 @@ pub enum Value {
     Text(String),
     /// Several values; comma-joined in a link.
     List(Vec<Self>),
+}
+
+impl Value {
+    /// The whole number that it is.
+    #[must_use]
+    pub const fn as_integer(&self) -> Option<u64> {
+        if let Self::Integer(number) = self { Some(*number) } else { None }
+    }
+
+    /// The real number that it is.
+    #[must_use]
+    pub const fn as_real(&self) -> Option<f64> {
+        if let Self::Real(number) = self { Some(*number) } else { None }
+    }
+
+    /// The flag that it is.
+    #[must_use]
+    pub const fn as_flag(&self) -> Option<bool> {
+        if let Self::Flag(flag) = self { Some(*flag) } else { None }
+    }
+
+    /// Its text; `None` if it is unset.
+    #[must_use]
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::None => None,
+            Self::Text(text) => Some(Cow::Borrowed(text)),
+            Self::Flag(_) | Self::Integer(_) | Self::Real(_) | Self::List(_) => {
+                Some(Cow::Owned(format!("{self}")))
+            }
+        }
+    }
 }
 
 impl core::fmt::Display for Value {
@@ -281,7 +314,7 @@ impl Row {
         Self { knob, words: Words { meaning, source: MEGATRON } }
     }
 
-    pub(crate) const fn of(mut self, section: Section, name: &'static str) -> Self {
+    pub(crate) const fn named(mut self, section: Section, name: &'static str) -> Self {
         self.knob.section = section;
         self.knob.name = name;
         self

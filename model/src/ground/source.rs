@@ -244,6 +244,13 @@ sources! {
     MEGASCALE = "MegaScale, arXiv 2402.15627, section 4", "https://arxiv.org/abs/2402.15627";
     /// `ByteCheckpoint`: snapshots and uploads of checkpoints behind the training.
     BYTECHECKPOINT = "ByteCheckpoint, arXiv 2407.20143", "https://arxiv.org/abs/2407.20143";
+    /// Facilities' power over that of their machines, of Google's fleet.
+    GOOGLE_ENVIRONMENT = "Google, Environmental Report 2024",
+        "https://sustainability.google/reports/google-2024-environmental-report/";
+    /// Facilities' power over that of their machines, as operators answered.
+    UPTIME_SURVEY = "Uptime Institute, Global Data Center Survey 2024",
+        "https://uptimeinstitute.com/resources/research-and-reports/\
+            uptime-institute-global-data-center-survey-results-2024";
     /// Daly 2006: expected time of a run with checkpoints and failures.
     DALY_2006 = "Daly 2006, A higher order estimate of the optimum checkpoint interval",
         "https://doi.org/10.1016/j.future.2004.11.016";

@@ -73,7 +73,7 @@ enum Lengths {
 /// Documents of a sum of sequences from which on it is taken for normal.
 const MANY_DOCUMENTS: f64 = 512.0;
 /// Documents that are drawn, about, and sums of sequences.
-const DRAWN: f64 = 32_768.0;
+const DRAWN_DOCUMENTS: f64 = 32_768.0;
 const SUMS: [f64; 2] = [64.0, 1_024.0];
 /// Sequences of one sum: of more the deviation falls as their root.
 const MAX_SEQUENCES: u64 = 16;
@@ -164,7 +164,7 @@ impl Lengths {
     /// Work of this many sequences of s tokens after another, over s, as often as draws allow; in
     /// rising order.
     fn sums(&self, s: f64, sequences: u64, documents: f64) -> Vec<f64> {
-        let count = (DRAWN / documents).clamp(SUMS[0], SUMS[1]) as usize;
+        let count = (DRAWN_DOCUMENTS / documents).clamp(SUMS[0], SUMS[1]) as usize;
         let (draws, mut drawn) = (stream(&SEED), 0);
         let (mut sums, mut left) = (Vec::with_capacity(count), 0.0);
         for _ in 0..count {

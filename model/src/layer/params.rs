@@ -98,7 +98,7 @@ impl Matrices {
     }
 
     /// The matrices as a linear layer of this name.
-    pub(crate) const fn of(self, module: LoraModule) -> Self {
+    pub(crate) const fn linear(self, module: LoraModule) -> Self {
         Self { module: Some(module), ..self }
     }
 }

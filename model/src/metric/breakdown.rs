@@ -36,7 +36,7 @@ pub enum How {
 impl How {
     /// The value that children of these values give; none for what is given.
     #[must_use]
-    pub fn of(self, values: &[f64]) -> Option<f64> {
+    pub fn combine(self, values: &[f64]) -> Option<f64> {
         let (first, rest) = values.split_first()?;
         let divisor: f64 = rest.iter().product();
         Some(match self {
@@ -154,7 +154,7 @@ impl Breakdown {
     /// Term whose value its children make.
     pub(crate) fn made(name: &str, unit: Unit, how: How, children: Vec<Self>) -> Self {
         let values: Vec<f64> = children.iter().map(|child| child.value).collect();
-        let value = how.of(&values).unwrap_or(0.0);
+        let value = how.combine(&values).unwrap_or(0.0);
         Self { how, children, ..Self::given(name, value, unit) }
     }
 

@@ -227,7 +227,7 @@ impl Placement {
         let mut moves = Vec::new();
         for to in 0..other.devices() as u32 {
             for expert in other.device(to as usize) {
-                let holders = holders.of(expert);
+                let holders = holders.slots(expert);
                 if holders.contains(&to) {
                     continue;
                 }
@@ -269,7 +269,7 @@ impl Holders {
         Self { places, devices }
     }
 
-    fn of(&self, expert: u32) -> &[u32] {
+    fn slots(&self, expert: u32) -> &[u32] {
         let [start, count] = self.places.get(expert as usize).copied().unwrap_or_default();
         self.devices.get(start as usize..(start + count) as usize).unwrap_or(&[])
     }

@@ -17,7 +17,7 @@ use crate::rules::vocabulary::Vocabulary;
 const MAX_NOOPS: u64 = 64;
 
 /// Whole numbers are tried this far from the current one.
-const REACH: u64 = 8_192;
+const MAX_SEARCH_DISTANCE: u64 = 8_192;
 
 /// The values of a knob, ascending, that break no rule that names it; the current one included.
 ///
@@ -132,10 +132,10 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
     let mut holds = |value: &Value| trial.set(id, value).is_ok() && !rule.is_broken(trial);
     match (id.knob().kind, design.get(id)) {
         (Kind::Integer(low, high) | Kind::OptionalInteger(low, high), Value::Integer(current)) => {
-            let down = (1..=REACH.min(current.saturating_sub(low)))
+            let down = (1..=MAX_SEARCH_DISTANCE.min(current.saturating_sub(low)))
                 .map(|distance| Value::Integer(current - distance))
                 .find(&mut holds);
-            let up = (1..=REACH.min(high.saturating_sub(current)))
+            let up = (1..=MAX_SEARCH_DISTANCE.min(high.saturating_sub(current)))
                 .map(|distance| Value::Integer(current + distance))
                 .find(&mut holds);
             let mut found: Vec<Value> = down.into_iter().chain(up).collect();

@@ -8,7 +8,7 @@ use crate::design::{Design, KnobId};
 use crate::ground::knob::{Grain, Kind, Value};
 
 /// Number of values that are tried on each side. Beyond it's no step any more.
-const REACH: u64 = 64;
+const MAX_STEP_TRIES: u64 = 64;
 
 /// The nearest value below and above `now` that somebody would take and that breaks no rule which
 /// names the knob; fewer at a bound, none for a knob that isn't a whole number.
@@ -26,8 +26,8 @@ pub fn steps(design: &Design, id: KnobId, now: u64) -> Vec<u64> {
             && keeps_rules_of(&trial, id)
     };
     let grain = id.knob().grain;
-    let below = (1..=REACH).filter_map(|by| lower(grain, now, by)).find(&mut is_legal);
-    let above = (1..=REACH).filter_map(|by| higher(grain, now, by)).find(&mut is_legal);
+    let below = (1..=MAX_STEP_TRIES).filter_map(|by| lower(grain, now, by)).find(&mut is_legal);
+    let above = (1..=MAX_STEP_TRIES).filter_map(|by| higher(grain, now, by)).find(&mut is_legal);
     below.into_iter().chain(above).collect()
 }
 

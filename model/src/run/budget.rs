@@ -6,7 +6,6 @@
 //! it, and says of its days that they are a floor.
 
 mod checkpoint;
-mod published;
 mod recovery;
 mod simulation;
 mod run;
@@ -18,14 +17,10 @@ mod target;
 
 pub use assessment::{Assessment, Costed};
 pub use checkpoint::{Checkpoint, Writing};
-pub use published::{
-    Failures, PUE_RANGE, Storage, TrainTokens, published_failures, published_storage,
-    published_tokens,
-};
 pub use quality::{Contest, Judged, judge};
 pub use recovery::{Ratios, Recovery};
 pub(crate) use run::budget_range;
 pub use run::{Budget, Gain, Spares, budget, plain};
-pub use simulation::{Outcomes, RUNS, outcomes};
+pub use simulation::{Outcomes, SIMULATED_RUNS, outcomes};
 pub use surface::{Cell, Surface, surface};
 pub use target::{RunTarget, lacks};

@@ -246,7 +246,7 @@ mod tests {
     }
 
     /// The events of one kind (`ph`) in a process's thread.
-    fn of<'a>(events: &'a [Value], phase: &str, [pid, tid]: [usize; 2]) -> Vec<&'a Value> {
+    fn events_of<'a>(events: &'a [Value], phase: &str, [pid, tid]: [usize; 2]) -> Vec<&'a Value> {
         let here =
             |event: &&Value| event["ph"] == phase && event["pid"] == pid && event["tid"] == tid;
         events.iter().filter(here).collect()
@@ -294,7 +294,7 @@ mod tests {
         let tasks = events.iter().filter(|event| event["ph"] == "X").count();
         assert_eq!(tasks as u64, timeline.schedule.num_tasks());
         for stage in 0..timeline.schedule.stages() {
-            let of_stage = of(&events, "X", [1, stage + 1]);
+            let of_stage = events_of(&events, "X", [1, stage + 1]);
             assert_eq!(of_stage.len(), timeline.lists.stage(stage).len());
             for (event, (task, start, end)) in of_stage.iter().zip(timeline.stage(stage)) {
                 let (ts, dur) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());

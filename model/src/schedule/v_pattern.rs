@@ -173,7 +173,8 @@ impl Slots {
     /// Moves each task, in the order of the slots, to the earliest free slot that it can run in and
     /// from which on the stage never holds more than the pattern's most.
     fn squeeze(&mut self) {
-        let mut held: Vec<Held> = (0..self.stages).map(|_| Held::new(self.width)).collect();
+        let mut held: Vec<HeldChunks> =
+            (0..self.stages).map(|_| HeldChunks::new(self.width)).collect();
         for slot in 0..self.width as u32 {
             for (stage, held) in (0..self.stages).zip(&mut held) {
                 let task = self.at(stage, slot);
@@ -315,13 +316,13 @@ impl Slots {
 }
 
 /// The chunks that a stage holds in each slot, counting the tasks that have their place already.
-struct Held {
+struct HeldChunks {
     /// Up to the last slot with a task; behind it, it stays `now`.
     settled: Vec<i16>,
     now: i16,
 }
 
-impl Held {
+impl HeldChunks {
     fn new(width: usize) -> Self {
         Self { settled: Vec::with_capacity(width), now: 0 }
     }

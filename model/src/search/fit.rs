@@ -17,10 +17,10 @@ use crate::training::plan::Plan;
 use crate::training::step::estimate;
 
 use modules::{subsets, usable_modules, usable_swaps};
-use screening::{MARGIN, pressure, screened};
+use screening::{MAX_SCREENED_FILL, pressure, screened};
 
 /// The best of the closed form that are simulated.
-const SIMULATED: usize = 24;
+const MAX_SIMULATED: usize = 24;
 
 /// Result of a search for a design that fits.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +56,7 @@ pub fn make_it_fit(plan: &Plan) -> Fit {
     for candidate in candidates(plan) {
         let Some((quick, estimate)) = screened(plan, &candidate) else { continue };
         tried += 1;
-        if pressure(&quick, &estimate) <= MARGIN {
+        if pressure(&quick, &estimate) <= MAX_SCREENED_FILL {
             found.push((estimate.metrics.tokens_per_second, candidate));
         }
     }
@@ -73,7 +73,7 @@ fn fastest(plan: &Plan, designs: impl Iterator<Item = Design>) -> Option<Fitted>
     let speed = |fitted: &Fitted| fitted.estimate.metrics.tokens_per_second;
     designs
         .filter_map(fits)
-        .take(SIMULATED)
+        .take(MAX_SIMULATED)
         .reduce(|best, other| if speed(&other) > speed(&best) { other } else { best })
 }
 

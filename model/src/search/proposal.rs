@@ -53,7 +53,7 @@ pub fn layout_overflow(plan: &Plan) -> f64 {
 /// Compute of each stage of a plan for one micro-batch, by kind of part.
 #[must_use]
 pub fn layout_loads(plan: &Plan) -> Vec<StageLoad> {
-    Costs::new(plan).loads(plan, &plan.stages)
+    Costs::new(plan).loads(&plan.architecture, &plan.recomputation, &plan.stages)
 }
 
 /// The layout with the least [`layout_overflow`]: layers, MTP layers, their heads and the
@@ -148,7 +148,8 @@ fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
     let stages = plan.deployment.ranks.pp as usize;
     let held: Vec<Stage> = stages_of(plan.schedule.method, stages, &chunks_held);
     let sums = |stages: &[Stage]| -> Vec<f64> {
-        costs.loads(plan, stages).iter().map(StageLoad::seconds).collect()
+        let loads = costs.loads(&plan.architecture, &plan.recomputation, stages);
+        loads.iter().map(StageLoad::seconds).collect()
     };
     let seconds = sums(&held);
     Proposal {

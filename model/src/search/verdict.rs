@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::catalogue::memory_state::MemoryState;
 use crate::device::saved::Fate;
+use crate::ground::sorting::sort_short;
 use crate::ground::units::Bytes;
 use crate::schedule::Task;
 use crate::training::estimate::{Estimate, StageEstimate};
@@ -112,8 +113,9 @@ impl Verdict {
 /// within 5 % of fitting is estimated as the plan is timed.
 #[must_use]
 pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
-    let (place, stage) = fullest(plan, estimate);
-    let Tightest { peak, limit, .. } = held(plan, estimate, place, &stage);
+    let host_limit = plan.deployment.machine.host_memory;
+    let (place, stage) = fullest(host_limit, estimate);
+    let Tightest { peak, limit, .. } = held(host_limit, estimate, place, &stage);
     let contents = match place {
         Place::Device => contents(plan, &stage),
         Place::Host => on_host(plan, &stage),
@@ -154,22 +156,23 @@ pub struct Tightest {
 /// The memory that is fullest for its size, and its stage.
 #[must_use]
 pub fn tightest(plan: &Plan, estimate: &Estimate) -> Tightest {
-    let (place, stage) = fullest(plan, estimate);
-    held(plan, estimate, place, &stage)
+    let host_limit = plan.deployment.machine.host_memory;
+    let (place, stage) = fullest(host_limit, estimate);
+    held(host_limit, estimate, place, &stage)
 }
 
-fn held(plan: &Plan, estimate: &Estimate, place: Place, stage: &StageEstimate) -> Tightest {
+fn held(host_limit: Bytes, estimate: &Estimate, place: Place, stage: &StageEstimate) -> Tightest {
     let [peak, limit] = match place {
         Place::Device => [stage.memory.peak(), estimate.metrics.memory_limit],
-        Place::Host => [stage.host_memory, plan.deployment.machine.host_memory],
+        Place::Host => [stage.host_memory, host_limit],
     };
     Tightest { place, stage: stage.stage, peak, limit }
 }
 
 /// The memory and the stage that is fullest for its size; of equally full stages the first.
-fn fullest(plan: &Plan, estimate: &Estimate) -> (Place, StageEstimate) {
+fn fullest(host_limit: Bytes, estimate: &Estimate) -> (Place, StageEstimate) {
     let device = |stage: &StageEstimate| stage.memory.peak() / estimate.metrics.memory_limit;
-    let host = |stage: &StageEstimate| stage.host_memory / plan.deployment.machine.host_memory;
+    let host = |stage: &StageEstimate| stage.host_memory / host_limit;
     let all = estimate.stages.iter().flat_map(|stage| {
         [(Place::Device, device(stage), stage), (Place::Host, host(stage), stage)]
     });
@@ -193,7 +196,7 @@ fn on_host(plan: &Plan, stage: &StageEstimate) -> Vec<Filling> {
     parts.push((Content::OptimizerStates, stage.host_memory.get() - saved));
     // Sums of tensors differ from their total in the last digits.
     parts.retain(|(_, bytes)| *bytes > 1.0);
-    parts.sort_by(|one, other| other.1.total_cmp(&one.1));
+    sort_short(&mut parts, |one, other| other.1.total_cmp(&one.1));
     parts
         .into_iter()
         .map(|(content, bytes)| Filling { content, bytes: Bytes::new(bytes) })

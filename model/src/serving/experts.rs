@@ -11,9 +11,9 @@ use super::ranks::Layout;
 use super::resident::Resident;
 pub use super::resident::touched_experts;
 use crate::design::Design;
-use crate::ground::source::{PREMOE, Source};
 use crate::ground::units::Bytes;
 use crate::layer::architecture::Architecture;
+use crate::metric::published::{ACCURACIES, Accuracy};
 
 /// The experts of a plan: how many there are, what they weigh and where they live.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,56 +103,8 @@ pub(super) fn model_bytes(served: &Design, drafts: u64) -> Bytes {
     instance.weight_bytes(&alone, &architecture)
 }
 
-/// A published accuracy of a model that keeps some of its experts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Published {
-    /// The model that was measured.
-    pub model: &'static str,
-    /// Presets with its architecture.
-    pub presets: &'static [&'static str],
-    /// Experts that a token visits.
-    pub topk: u64,
-    /// Experts kept of each layer.
-    pub kept: u64,
-    /// Benchmark of the accuracy.
-    pub benchmark: &'static str,
-    /// Share of right answers.
-    pub accuracy: f64,
-    /// Memory that is published with it, in GB.
-    pub memory_gb: Option<f64>,
-    /// Where it is published.
-    pub source: Source,
-}
-
-const R1: Published = Published {
-    model: "DeepSeek-R1",
-    presets: &["deepseek-v3", "deepseek-r1"],
-    topk: 8,
-    kept: 128,
-    benchmark: "MATH500",
-    accuracy: 0.972,
-    memory_gb: None,
-    source: PREMOE,
-};
-
-const PANGU: Published = Published {
-    model: "Pangu Ultra MoE",
-    presets: &["pangu-ultra-moe-718b", "pangu-ultra-moe-6k", "pangu-ultra-moe-6k@2"],
-    accuracy: 0.9715,
-    ..R1
-};
-
-/// Published accuracies as they are: nothing is interpolated between the rows.
-pub const PUBLISHED: &[Published] = &[
-    R1,
-    Published { kept: 32, accuracy: 0.72, ..R1 },
-    PANGU,
-    Published { benchmark: "AIME24", accuracy: 0.813, ..PANGU },
-    Published { topk: 4, kept: 64, accuracy: 0.9695, memory_gb: Some(390.0), ..PANGU },
-];
-
 /// Published accuracies of a design's model.
-pub fn published(design: &Design) -> impl Iterator<Item = &'static Published> {
+pub fn published(design: &Design) -> impl Iterator<Item = &'static Accuracy> {
     let preset = design.preset.id;
-    PUBLISHED.iter().filter(move |row| row.presets.contains(&preset))
+    ACCURACIES.iter().filter(move |row| row.presets.contains(&preset))
 }

@@ -10,10 +10,7 @@ use crate::device::topology::devices_per_node;
 use crate::ground::fitted::{Evidence, Fitted};
 use crate::ground::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
 
-pub use crate::catalogue::processors::{
-    HOSTS, Processors, TWO_EPYC_9355, TWO_XEON_6454S, TWO_XEON_6454S_AMX, TWO_XEON_8488C,
-    XEON_6454S,
-};
+pub use crate::catalogue::processors::{HOSTS, Processors};
 
 /// Share of the nominal bandwidth of host memory at which cores read experts.
 ///
@@ -35,8 +32,10 @@ pub(super) const LAYER_TIME: Seconds = Seconds::new(48e-6);
 /// Time of such a layer in versions 0.2 and 0.3.
 ///
 /// # Source
-/// Fitted on the ten answers of DeepSeek-V3 in [`super::runs::RUNS`]; two with six experts have no
-/// row in the file.
+/// Fitted on the ten answers of DeepSeek-V3 in [`HOST_RUNS`]; two with six experts have no row in
+/// the file.
+///
+/// [`HOST_RUNS`]: crate::metric::published::HOST_RUNS
 pub(crate) const FIRST_LAYER_TIME: Fitted<Seconds> = Fitted::provisional(
     Seconds::new(240e-6),
     Evidence::Rows(&[
@@ -55,8 +54,10 @@ pub(crate) const FIRST_LAYER_TIME: Fitted<Seconds> = Fitted::provisional(
 /// Share of a link's rate at which the experts of one layer after the other come to a device.
 ///
 /// # Source
-/// Fitted on one row of [`super::runs::RUNS`], MiniMax-M2.1 on one RTX 4090 with 8,192 tokens: 12.2
-/// s. The seven other prompts whose experts are sent are then met 18 % too fast in the median.
+/// Fitted on one row of [`HOST_RUNS`], MiniMax-M2.1 on one RTX 4090 with 8,192 tokens: 12.2 s. The
+/// seven other prompts whose experts are sent are then met 18 % too fast in the median.
+///
+/// [`HOST_RUNS`]: crate::metric::published::HOST_RUNS
 pub(crate) const SENT_SHARE: Fitted = Fitted::provisional(
     0.82,
     Evidence::Rows(&["ktransformers-0027"]),

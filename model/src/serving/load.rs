@@ -79,7 +79,7 @@ pub(super) fn queue(in_flight: f64) -> f64 {
 }
 
 /// Rounds of the fixed point below.
-const ROUNDS: usize = 24;
+const FIXED_POINT_ROUNDS: usize = 24;
 
 /// The flow of a closed loop of b requests, each of which is sent when one is answered.
 ///
@@ -90,7 +90,7 @@ pub(super) fn closed(steps: &Steps<'_>, in_flight: f64) -> Flow {
     let further = (steps.output - 1.0).max(0.0);
     let mut flow = Flow { in_flight, decoding: in_flight, ..Flow::default() };
     flow.tpot = (steps.step)(in_flight) / steps.accepted;
-    for _ in 0..ROUNDS {
+    for _ in 0..FIXED_POINT_ROUNDS {
         let delay = (steps.delay)(flow.decoding);
         // Behind those that wait already, and where requests come in bursts behind more.
         let others = (1.0 - 1.0 / in_flight.max(1.0)).max(0.0);

@@ -256,7 +256,7 @@ impl Runner<'_> {
 
     /// The pass as two halves, whose exchanges run beside each other's compute.
     fn overlapped(&self, _: &Batch, pass: Pass) -> Pass {
-        let hidden = pass.expert_exchanges.min(pass.compute()) * HIDDEN;
+        let hidden = pass.expert_exchanges.min(pass.compute()) * HIDDEN_SHARE;
         Pass { expert_exchanges: pass.expert_exchanges - hidden, ..pass }
     }
 
@@ -298,7 +298,7 @@ impl Runner<'_> {
 const EAGER_MICROS: f64 = MEGATRON.dispatch_micros / 5.0;
 
 /// Share of exchanges that two halves of a batch hide.
-const HIDDEN: f64 = 0.8;
+const HIDDEN_SHARE: f64 = 0.8;
 
 /// The time of a forward's exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

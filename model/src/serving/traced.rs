@@ -14,7 +14,7 @@ use crate::routing::pattern::{
 };
 
 /// Pairs of experts that are listed, at most.
-const PAIRS: usize = 32;
+const MAX_PAIRS: usize = 32;
 
 /// A trace beside a design.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +118,7 @@ impl Traced {
             union: union.iter().map(Set::len).sum(),
             overlap: overlap(patterns, kept),
             depth: depth(patterns, kept),
-            together: together(patterns, kept, PAIRS),
+            together: together(patterns, kept, MAX_PAIRS),
             store: Store::new(patterns),
             switches: Switches::new(&keeps, &loading),
             loading,

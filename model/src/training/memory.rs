@@ -62,7 +62,7 @@ struct LayerNeed {
 
 /// Activations that a stage holds for backwards at its fullest moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Held {
+pub(crate) struct PeakActivations {
     /// Activations, bytes.
     pub(crate) bytes: f64,
     /// Full-stage micro-batches.
@@ -200,7 +200,7 @@ impl Plan {
             gradients: sharded(trained, ShardingStrategy::OptimGrads, self.optimizer.gradient)
                 + self.second_gradients(trained),
             optimizer,
-            buffers: placeholders.of(&self.architecture, stage)
+            buffers: placeholders.bytes(&self.architecture, stage)
                 + self.workspaces(stage)
                 + self.boundary_tensors()
                 + self.gathered_weights(stage, held),
@@ -255,14 +255,14 @@ impl Plan {
         index: usize,
         fixed: &FixedMemory,
         kept: &RetainedBytes,
-        held: Option<Held>,
+        held: Option<PeakActivations>,
     ) -> Occupancy {
         let optimizer = fixed.optimizer;
         let is_swapped = self.recomputation.swapped.has(SwapModule::Optimizer);
         let states = if is_swapped { optimizer } else { 0.0 };
         let held = held.unwrap_or_else(|| {
             let micro_batches = self.schedule.in_flight(index, self.share_of_pair());
-            Held { bytes: kept.device * micro_batches, micro_batches, task: None }
+            PeakActivations { bytes: kept.device * micro_batches, micro_batches, task: None }
         });
         // What stays, and the fuller of a layer's and the head's moment.
         let buffers = fixed.buffers + (kept.again + fixed.whole_gradients).max(fixed.head);
@@ -287,7 +287,7 @@ impl Plan {
     pub(crate) fn occupancies(
         &self,
         each: &[PerMicroBatch],
-        held: Option<&[Held]>,
+        held: Option<&[PeakActivations]>,
     ) -> Vec<Occupancy> {
         let fixed: Vec<FixedMemory> = self.fixed_memory().map(|(_, fixed)| fixed).collect();
         let of = |(index, (fixed, own)): (usize, (&FixedMemory, &PerMicroBatch))| {

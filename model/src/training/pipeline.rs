@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use crate::layer::layout::Span;
 use crate::schedule::StageTimes;
-use crate::training::memory::Held;
+use crate::training::memory::PeakActivations;
 use crate::training::plan::Plan;
 use crate::training::stage::{PerAxis, Waiting, Waits};
 
@@ -38,7 +38,7 @@ pub(crate) struct Spent {
     /// Time of a stage beyond its kernels in a step.
     pub(crate) waiting: Waiting,
     /// Memory that it holds; `None` where a formula gave the times.
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<PeakActivations>,
 }
 
 /// The pipeline's time and how the stages spend it.

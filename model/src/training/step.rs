@@ -173,7 +173,8 @@ impl Step {
         spans: &Spans,
         communication: &mut Vec<Communication>,
     ) -> Metrics {
-        communication::list(plan, spans, self, communication);
+        let (m, host) = (plan.batch.micro_batches as f64, plan.deployment.machine.host);
+        communication::list(m, host, spans, self, communication);
         metrics::metrics(plan, spans, self, communication)
     }
 

@@ -3,10 +3,14 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use model::design::file::Tree;
+use model::design::file::json;
+use operations::WithProvenance;
+use operations::validate::provenance;
 use present::page::trust::Served;
 use present::page::trust::still::Still;
-use present::words::provenance::{self, Provenance};
+use present::words::provenance::{Provenance, csv as quoted_csv};
+use reports::typed::Said;
+use serde::Serialize;
 use serde_json::Value;
 use validation::report::serving::ServingValidation;
 use validation::report::{Row, Validation};
@@ -40,11 +44,11 @@ pub(crate) fn validated() -> &'static Validated {
 
 impl Validated {
     fn new(report: Validation, served: &ServingValidation) -> Self {
-        let from = provenance();
-        let json = json(&report, &from);
+        let from = provenance(calendar::today());
+        let json = json_of(&report, &from);
         let mut hasher = DefaultHasher::new();
         json.hash(&mut hasher);
-        let serving_json = self::json(served, &from);
+        let serving_json = json_of(served, &from);
         serving_json.hash(&mut hasher);
         Self {
             csv: csv(&report.rows, &from),
@@ -59,28 +63,9 @@ impl Validated {
     }
 }
 
-/// Provenance of a report that is made now: each of its rows has a design of its own.
-pub(crate) fn provenance() -> Provenance {
-    Provenance { design: present::site::Page::Trust.path().to_owned(), date: calendar::today() }
-}
-
-/// A report as it is sent.
-#[derive(serde::Serialize, schemars::JsonSchema)]
-#[schemars(rename = "{R}")]
-pub(crate) struct Sent<R> {
-    #[serde(flatten)]
-    report: R,
-    #[schemars(with = "reports::provenance::Provenance")]
-    provenance: Tree,
-}
-
-/// A report as JSON, with the names of its fields.
-pub(crate) fn json<R: serde::Serialize>(report: &R, from: &Provenance) -> String {
-    let sent = Sent { report, provenance: from.tree() };
-    // Only maps with keys that aren't text, and writers, can fail.
-    let mut text = serde_json::to_string_pretty(&sent).unwrap_or_default();
-    text.push('\n');
-    text
+/// A report as the command prints it.
+fn json_of(report: impl Serialize, from: &Provenance) -> String {
+    json::print(&WithProvenance::new(report, from).said())
 }
 
 /// A row's columns, in the order of its fields; behind them are the model's version and the day.
@@ -100,7 +85,7 @@ fn csv(rows: &[Row], from: &Provenance) -> String {
         cells(row).into_iter().chain(more).collect()
     };
     let table: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().map(line)).collect();
-    provenance::csv(&table)
+    quoted_csv(&table)
 }
 
 fn cells(row: &Row) -> Vec<String> {
@@ -136,7 +121,7 @@ mod tests {
         for column in COLUMNS.split(' ') {
             assert!(fields.contains_key(column), "{column}");
         }
-        let text = csv(&[row], &provenance());
+        let text = csv(&[row], &provenance(calendar::today()));
         assert_eq!(text.lines().count(), 2);
         assert!(text.contains(",MBS 1; no recompute,"), "{text}");
         let end = format!(",{},{}\r\n", model::MODEL_VERSION, calendar::today());

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Failure, output, serve};
 use crate::people::audit_events::Kind;
-use crate::people::storage_usage::{self, Sum, Thing};
+use crate::people::storage_usage::{self, StoredItem, Sum};
 use crate::store::{self, Address, Home, Lazy, StoreError};
 use crate::{ground::calendar, ground::log_fields};
 
@@ -160,16 +160,16 @@ impl Data {
         &self.directory
     }
 
-    fn things(&self, kinds: impl IntoIterator<Item = Kind>) -> Result<Vec<Thing>, Failure> {
+    fn things(&self, kinds: impl IntoIterator<Item = Kind>) -> Result<Vec<StoredItem>, Failure> {
         let mut all = vec![];
         for kind in kinds {
-            all.extend(storage_usage::things(self.path(), &self.store, kind).map_err(broken)?);
+            all.extend(storage_usage::items(self.path(), &self.store, kind).map_err(broken)?);
         }
         Ok(all)
     }
 
     /// The things of an owner, each once.
-    fn of(&self, owner: &str) -> Result<Vec<Thing>, Failure> {
+    fn of(&self, owner: &str) -> Result<Vec<StoredItem>, Failure> {
         let mut things = self.things(Kind::ALL)?;
         things.retain(|thing| is_of(thing, owner));
         let whole: std::collections::BTreeSet<_> =
@@ -184,12 +184,12 @@ impl Data {
         Ok(things)
     }
 
-    fn export(&self, thing: &Thing) -> Result<Vec<Value>, Failure> {
+    fn export(&self, thing: &StoredItem) -> Result<Vec<Value>, Failure> {
         storage_usage::export(self.path(), &self.store, thing.kind, &thing.id).map_err(broken)
     }
 }
 
-fn is_of(thing: &Thing, owner: &str) -> bool {
+fn is_of(thing: &StoredItem, owner: &str) -> bool {
     match &thing.owner {
         Some(own) => own.starts_with(owner),
         None => owner == NOBODY,
@@ -258,7 +258,7 @@ fn list(asked: List) -> Result<(), Failure> {
 }
 
 /// Things as a table, or as JSON. `log` is what logs call it.
-fn print(things: &[Thing], as_json: bool) -> Result<(), Failure> {
+fn print(things: &[StoredItem], as_json: bool) -> Result<(), Failure> {
     if as_json {
         let each = things.iter().map(|thing| {
             json!({
@@ -287,7 +287,7 @@ fn print(things: &[Thing], as_json: bool) -> Result<(), Failure> {
 }
 
 /// The things of these ids, each once.
-fn found(data: &Data, ids: &[String]) -> Result<Vec<Thing>, Failure> {
+fn found(data: &Data, ids: &[String]) -> Result<Vec<StoredItem>, Failure> {
     let mut things = data.things(Kind::ALL)?;
     things.retain(|thing| ids.contains(&thing.id));
     let missing = ids.iter().filter(|id| !things.iter().any(|thing| thing.id == **id));

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use interchange::MAX_FILES;
+use operations::{Caller, Refusal, files};
 
-use super::{Failure, input};
+use super::terminal::unreadable;
 
 /// Folders within each other, at most.
 const MAX_DEPTH: u32 = 16;
@@ -19,12 +20,13 @@ pub(super) fn read(
     root: &Path,
     folder: &Path,
     depth: u32,
-    files: &mut Vec<(String, String)>,
-) -> Result<(), Failure> {
+    caller: &dyn Caller,
+    texts: &mut Vec<(String, String)>,
+) -> Result<(), Refusal> {
     if depth > MAX_DEPTH {
         return Ok(());
     }
-    let failed = |error| Failure::user(format!("can't read {}: {error}", folder.display()));
+    let failed = |error| unreadable(folder, &error);
     let mut entries = vec![];
     for entry in fs::read_dir(folder).map_err(failed)? {
         entries.push(entry.map_err(failed)?);
@@ -34,17 +36,18 @@ pub(super) fn read(
         let (path, kind) = (entry.path(), entry.file_type().map_err(failed)?);
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
         if kind.is_dir() && !hidden {
-            read(root, &path, depth + 1, files)?;
+            read(root, &path, depth + 1, caller, texts)?;
         } else if kind.is_file() && is_text(&path) {
             // What is no text, or too long to be a script, is none.
-            if let Ok(text) = input::read_import(&path) {
+            if let Ok(text) = files::imported_text(&path, caller) {
                 let own = path.strip_prefix(root).unwrap_or(&path);
-                files.push((own.display().to_string(), text));
+                texts.push((own.display().to_string(), text));
             }
         }
-        if files.len() > MAX_FILES {
+        if texts.len() > MAX_FILES {
             let shown = root.display();
-            return Err(Failure::user(format!("{shown} has more than {MAX_FILES} files")));
+            let detail = format!("{shown} has more than {MAX_FILES} files");
+            return Err(Refusal::new("too_many_files", "", detail));
         }
     }
     Ok(())

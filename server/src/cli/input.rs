@@ -103,11 +103,6 @@ fn set(design: &mut Design, setting: &str, names: Names) -> Result<(), KnobError
     design.set_text(names.find(knob.trim())?, value)
 }
 
-/// The design of a file that another argument than the source names.
-pub(super) fn read_design(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
-    read(path)
-}
-
 /// Reads a design file; the outer error is about the file, the inner one about its content.
 fn read(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
     Ok(parse(path, &read_text(path)?))

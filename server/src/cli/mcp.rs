@@ -8,7 +8,7 @@ use rmcp::transport::stdio_pipes;
 
 use super::{Failure, log, output, serve};
 use crate::mcp::{self, Agents, Lines, MAX_LINE_BYTES, SKILL};
-use crate::net::listen::{self, Door, Limits, MAX_CONNECTIONS, Served};
+use crate::net::listen::{self, ConnectionLimiter, Endpoint, Limits, MAX_CONNECTIONS};
 use crate::state::AppState;
 use crate::{Host, PublicUrl, Site, http::layers, jobs::reviews};
 
@@ -72,8 +72,9 @@ fn over_http(agents: &Agents, address: String, hosts: Vec<Host>) -> Result<(), F
     let routes = Router::new().route_service(mcp::PATH, mcp::service(agents));
     let router = layers::around(routes, &state).with_state(state.clone());
     let limits = Limits::new(MAX_CONNECTIONS, None, reviews::SOCKETS_PER_ADDRESS).possible();
-    let door = Door::new(limits, Arc::clone(&state.proxies), Arc::clone(&state.telemetry));
-    let service = Served { flag: "--listen", address, router, door };
+    let limiter =
+        ConnectionLimiter::new(limits, Arc::clone(&state.proxies), Arc::clone(&state.telemetry));
+    let service = Endpoint { flag: "--listen", address, router, limiter };
     let mut said = Ok(());
     let last = std::future::ready(());
     let outcome = listen::serve(service, None, &state.closing, last, |address, _| {

@@ -71,16 +71,6 @@ pub(super) fn broken_rule(violation: &Violation) -> String {
     format!("{} ({}){way_out}", violation.message, violation.rule)
 }
 
-/// A number to nine digits, without zeros at its end.
-pub(super) fn plain(number: f64) -> String {
-    let text = format::significant(number, 9);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::people::audit_events::Kind;
-use crate::people::storage_usage::{self, DAY};
+use crate::people::storage_usage::{self, SECONDS_PER_DAY};
 use crate::state::AppState;
 use crate::store::StoreError;
 use crate::{ground::calendar, ground::files, ground::log_fields, store::traces};
@@ -71,7 +71,7 @@ pub(crate) fn start(state: AppState, retention: Retention) -> io::Result<()> {
 fn round(state: &AppState, retention: &Retention, now_secs: u64) {
     for kind in Kind::ALL {
         let Some(days) = retention.of(kind) else { continue };
-        let before = now_secs.saturating_sub(days * DAY);
+        let before = now_secs.saturating_sub(days * SECONDS_PER_DAY);
         loop {
             match batch(state, &retention.archive, kind, before) {
                 Ok(0) => break,

@@ -9,7 +9,7 @@ use etcetera::BaseStrategy;
 
 use super::{Failure, log, output, upkeep};
 use crate::jobs::nats::Address;
-use crate::net::listen::{self, Door, Limits, ListenError, MAX_CONNECTIONS, Served};
+use crate::net::listen::{self, ConnectionLimiter, Endpoint, Limits, ListenError, MAX_CONNECTIONS};
 use crate::state::AppState;
 use crate::store::Cause;
 use crate::store::dir_lock::{self, Hold, HoldError};
@@ -179,21 +179,25 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let closing = state.closing.clone();
     let reviews = state.reviews.clone();
     let last = async move { reviews.emptied().await };
-    let beside = arguments.metrics_listen.map(|address| Served {
+    let beside = arguments.metrics_listen.map(|address| Endpoint {
         flag: "--metrics-listen",
         address,
         router: exposition::router(state.clone()),
         // Those who scrape don't count as visitors.
-        door: Door::new(
+        limiter: ConnectionLimiter::new(
             Limits { connections: 16, per_address: 16 },
             Arc::default(),
             Arc::default(),
         ),
     });
-    let service = Served {
+    let service = Endpoint {
         flag: "--listen",
         address: listen.clone(),
-        door: Door::new(limits, Arc::clone(&state.proxies), Arc::clone(&state.telemetry)),
+        limiter: ConnectionLimiter::new(
+            limits,
+            Arc::clone(&state.proxies),
+            Arc::clone(&state.telemetry),
+        ),
         router: router(state),
     };
     let outcome = listen::serve(service, beside, &closing, last, |address, metrics| {

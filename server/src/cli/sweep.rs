@@ -3,7 +3,6 @@
 mod progress;
 pub(super) mod text;
 mod output;
-mod spec;
 pub(super) mod stop;
 mod workers;
 
@@ -15,12 +14,16 @@ use std::sync::atomic::AtomicBool;
 
 use model::design::file::json;
 use model::run::quality::CAVEAT;
+use operations::sweep::Input;
+use operations::Refusal;
 use present::format;
 use reports::typed::Said;
 use sweep::{FinalSimulation, Progress, Rounds, Space};
 
+use super::terminal::{Terminal, failure};
 use super::{Failure, output as output_of};
 use crate::jobs::nats::Address;
+use crate::jobs::sweeps::rows::Writer;
 pub(super) use output::MAX_RESULT_LEN;
 use output::{Output, Target};
 use progress::Meter;
@@ -37,10 +40,8 @@ const CHUNKS: u64 = 20_000;
 /// What to sweep and where to put it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Spec, JSON or TOML (`-` reads stdin), or the name of one that comes with the program:
-    /// pangu-strategy, pangu-architecture, pangu-pro-800i-a2, pangu-pro-300i-duo
-    #[arg(value_name = "SPEC")]
-    spec: String,
+    #[command(flatten)]
+    of: Input,
     /// File for the feasible designs, one row each (.csv, .jsonl or .parquet), or for the result
     /// (.json) in place of stdout
     #[arg(long, value_name = "FILE")]
@@ -96,7 +97,7 @@ impl Shard {
 
 /// Runs the sweep and prints its result.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let space = spec::read(&arguments.spec)?;
+    let space = arguments.of.space(&Terminal::new()).map_err(unreadable)?;
     let shard = arguments.shard.unwrap_or(Shard { part: 1, parts: 1 });
     if shard.parts > 1 && space.spec().sampling.is_refined() {
         return Err(Failure::user(
@@ -134,6 +135,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let result = finished(&space, output.progress());
     output.finish(&space, &result)
+}
+
+/// Failure of a spec that can't be read: its errors, each with the place that it is about.
+fn unreadable(mut refusal: Refusal) -> Failure {
+    for wrong in &mut refusal.errors {
+        if !wrong.detail.contains(&wrong.at) {
+            wrong.detail = format!("{}: {}", wrong.at, wrong.detail);
+        }
+    }
+    failure(refusal)
 }
 
 /// The result, JSON. A sweep of which all is done is looked at once more, and what that found is
@@ -208,7 +219,7 @@ fn sweep_round(
     stop: &AtomicBool,
     (output, meter): (&mut Output, &mut Meter),
 ) -> Result<(), Failure> {
-    let format = output.format();
+    let writer = output.format().map(|format| Writer::new(format, space));
     let count = places.end.saturating_sub(places.start);
     let size = if space.spec().find.is_some() {
         // A search for each design is long by itself.
@@ -223,8 +234,8 @@ fn sweep_round(
         let mut rows = Vec::new();
         let batch = rounds.batch(chunk.clone())?;
         let summary = sweep::evaluate_with(space, batch, stop, |outcome| {
-            if let Some(format) = format {
-                format.add(space, outcome, &mut rows);
+            if let Some(writer) = &writer {
+                writer.add(outcome, &mut rows);
             }
         });
         summary.map(|summary| (Progress::with_part(space, chunk, summary), rows))

@@ -6,13 +6,16 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use axum::body::Bytes;
 use clap::ArgMatches;
 use model::routing::Trace;
+use model::routing::pattern::Patterns;
 use operations::{Caller, Entry, Kind, Refusal, Wrong, files};
 
 use super::progress::ProgressLine;
-use super::{Failure, output, trace};
+use super::{Failure, folder, output, trace};
 use crate::ground::calendar;
+use crate::store::traces;
 
 /// A person at a terminal, or a script.
 pub(super) struct Terminal {
@@ -54,10 +57,7 @@ impl Caller for Terminal {
     }
 
     fn bytes(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
-        let shown = files::shown(path);
-        let failed = |error: io::Error| {
-            Refusal::new("unreadable_file", "", format!("can't read {shown}: {error}"))
-        };
+        let failed = |error: io::Error| unreadable(path, &error);
         let mut bytes = Vec::new();
         if path == Path::new("-") {
             io::stdin().lock().take(max_bytes + 1).read_to_end(&mut bytes).map_err(failed)?;
@@ -72,13 +72,45 @@ impl Caller for Terminal {
     }
 
     fn has_file(&self, path: &Path) -> bool {
-        path.exists()
+        path.exists() && !path.is_dir()
+    }
+
+    fn open(&self, path: &Path) -> Result<Box<dyn Read>, Refusal> {
+        let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+        Ok(Box::new(file))
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<Vec<(String, String)>>, Refusal> {
+        if !path.is_dir() {
+            return Ok(None);
+        }
+        let mut texts = vec![];
+        folder::read(path, path, 0, self, &mut texts)?;
+        Ok(Some(texts))
     }
 
     fn trace(&self, path: &Path) -> Result<Trace, Refusal> {
         let refused = |line: String| Wrong::new("unreadable_trace", "trace", line);
         trace::read_trace(path).map_err(|lines| Refusal::of(lines.into_iter().map(refused)))
     }
+
+    fn patterns(&self, path: Option<&Path>, visited: usize) -> Result<Option<Patterns>, Refusal> {
+        let Some(path) = path else { return Ok(None) };
+        let refused = |line: String| Wrong::new("unreadable_trace", "trace", line);
+        let bytes =
+            trace::read_bytes(path).map_err(|lines| Refusal::of(lines.into_iter().map(refused)))?;
+        let read = traces::read_patterns(&Bytes::from(bytes), visited);
+        let shown = path.display();
+        read.map(Some).map_err(|errors| {
+            Refusal::of(errors.iter().map(|error| refused(format!("{shown}: {error}"))))
+        })
+    }
+}
+
+/// Refusal of a file or folder that can't be read.
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> Refusal {
+    let detail = format!("can't read {}: {error}", files::shown(path));
+    Refusal::new("unreadable_file", "", detail)
 }
 
 /// Runs an operation's command and prints its answer. A design that breaks rules has its JSON, too,
@@ -88,7 +120,7 @@ pub(super) fn run(entry: &Entry, matches: &ArgMatches) -> Result<(), Failure> {
     let printed = (entry.print)(matches, &terminal);
     terminal.clear();
     let printed = printed.map_err(failure)?;
-    output::result(&printed.text)?;
+    output::bytes(&printed.bytes)?;
     printed.refusal.map_or(Ok(()), |refusal| Err(failure(refusal)))
 }
 

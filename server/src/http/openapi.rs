@@ -1,171 +1,195 @@
-//! The description of the API for programs, OpenAPI 3.1.
+//! The API's document for programs, OpenAPI 3.1, made from the endpoints that answer.
 //!
-//! `openapi/api.json` has paths, words and examples and is written by hand; what the program knows
-//! better is filled in: its limits, its version, what a design is made of, and the `schemas` of
-//! what is asked and answered. Tests compare it with the routes and with what they answer.
+//! Paths, parameters, words and examples are those of the [endpoints](crate::http::endpoint), the
+//! schemas of bodies those of the types that are read and written, and a design is what the
+//! registry knows.
 
+mod design;
 mod schemas;
 
-use std::sync::OnceLock;
+use model::design::file::{Tree, json};
 
-use model::catalogue::preset::Preset;
-use model::design::KnobId;
-use model::design::file::{PROVENANCE, Tree, json};
-use model::ground::knob::{Kind, MAX_ARGUMENTS, MAX_NAME, Section};
-use operations::predict::MAX_DESIGNS;
+use self::schemas::{Direction, Schemas};
+use crate::http::endpoint::{Answer, Content, Endpoint, Group, JSON, words};
+use crate::net::query::Parameter;
 
-use crate::jobs::sweeps::{MAX_PLACES, MAX_ROWS};
-use crate::net::request_body::BODY_LIMIT_BYTES;
+/// Name of the token of a review session.
+const TOKEN: &str = "review";
 
-/// The document as JSON.
-#[must_use]
-pub fn document() -> &'static str {
-    static DOCUMENT: OnceLock<String> = OnceLock::new();
-    DOCUMENT.get_or_init(|| {
-        let mut text = include_str!("openapi/api.json").to_owned();
-        let numbers = [
-            ("{{BODY_BYTES}}", BODY_LIMIT_BYTES as u64),
-            ("{{MAX_PLACES}}", MAX_PLACES),
-            ("{{MAX_ROWS}}", MAX_ROWS),
-            ("{{MAX_DESIGNS}}", MAX_DESIGNS as u64),
-        ];
-        for (name, number) in numbers {
-            // Alone it is a number, in a sentence a word.
-            text = text.replace(&format!("\"{name}\""), &number.to_string());
-            text = text.replace(name, &number.to_string());
-        }
-        text = text.replace("{{MODEL_VERSION}}", model::MODEL_VERSION);
-        let mut document = json::parse(&text).unwrap_or(Tree::Null);
-        if let Some(schemas) = below(&mut document, &["components", "schemas"]) {
-            schemas.push(("PresetId".to_owned(), presets()));
-            schemas.push(("Design".to_owned(), design()));
-            schemas.extend(schemas::bodies());
-        }
-        json::print(&document)
-    })
-}
-
-/// The entries of a map inside.
-fn below<'a>(tree: &'a mut Tree, path: &[&str]) -> Option<&'a mut Vec<(String, Tree)>> {
-    let Tree::Map(entries) = tree else { return None };
-    match path {
-        [] => Some(entries),
-        [first, rest @ ..] => {
-            let (_, inner) = entries.iter_mut().find(|(key, _)| key == first)?;
-            below(inner, rest)
+/// The document of endpoints as JSON.
+pub(crate) fn document(groups: &[Group]) -> String {
+    let mut schemas = Schemas::new(groups.iter().flat_map(|group| &group.endpoints));
+    let mut paths: Vec<(String, Tree)> = vec![];
+    for group in groups {
+        for endpoint in &group.endpoints {
+            let operation = (endpoint.method.to_owned(), operation(group, endpoint, &mut schemas));
+            match paths.iter_mut().find(|(path, _)| *path == endpoint.path) {
+                Some((_, Tree::Map(methods))) => methods.push(operation),
+                _ => paths.push((endpoint.path.to_string(), Tree::Map(vec![operation]))),
+            }
         }
     }
-}
-
-/// A design file.
-fn design() -> Tree {
-    let mut properties = vec![
-        ("schema".to_owned(), Tree::map([("const", Tree::Unsigned(model::design::file::SCHEMA))])),
-        ("preset".to_owned(), Tree::map([("$ref", "#/components/schemas/PresetId".into())])),
-    ];
-    let passed_over = Tree::map([("description", "Where it comes from; passed over.".into())]);
-    properties.push((PROVENANCE.to_owned(), passed_over));
-    for section in Section::ALL {
-        let knobs = KnobId::ALL.iter().filter(|id| id.knob().section == section);
-        // Short names take the same values.
-        let knobs = knobs.flat_map(|id| {
-            let row = id.knob();
-            let names = std::iter::once(row.name).chain(row.aliases.iter().copied());
-            names.map(|name| (name, knob(*id)))
-        });
-        let section_of = Tree::map([
-            ("type", Tree::from("object")),
-            ("properties", Tree::map(knobs)),
-            ("additionalProperties", false.into()),
-        ]);
-        properties.push((section.name().to_owned(), section_of));
-    }
-    Tree::map([
-        ("type", "object".into()),
+    let tags = groups.iter().map(|group| {
+        Tree::map([("name", group.name.into()), ("description", group.description.into())])
+    });
+    let token = [("type", "http"), ("scheme", "bearer"), ("description", words::TOKEN)];
+    let token = Tree::map(token.map(|(key, value)| (key, Tree::from(value))));
+    let info = Tree::map([
+        ("title", words::TITLE.into()),
+        ("summary", words::SUMMARY.into()),
+        ("description", words::DESCRIPTION.into()),
         (
-            "description",
-            "A design file: what is absent is the preset's. Short names of knobs are read, too; an \
-             option that is unset is \"none\"."
-                .into(),
+            "license",
+            Tree::map([("name", Tree::from("Apache-2.0")), ("identifier", "Apache-2.0".into())]),
         ),
-        ("properties", Tree::Map(properties)),
-        ("required", Tree::list(["schema"])),
-        ("additionalProperties", false.into()),
-    ])
+        ("version", "1".into()),
+        ("x-model-version", model::MODEL_VERSION.into()),
+    ]);
+    json::print(&Tree::map([
+        ("openapi", "3.1.0".into()),
+        ("info", info),
+        ("servers", Tree::List(vec![Tree::map([("url", "/".into())])])),
+        ("tags", Tree::List(tags.collect())),
+        ("paths", Tree::Map(paths)),
+        (
+            "components",
+            Tree::map([
+                ("schemas", Tree::Map(schemas.all())),
+                ("securitySchemes", Tree::map([(TOKEN, token)])),
+            ]),
+        ),
+    ]))
 }
 
-/// The values of a knob.
-fn knob(id: KnobId) -> Tree {
-    let knob = id.knob();
-    let mut forms = forms(knob.kind);
-    let mut schema = if forms.len() == 1 {
-        forms.remove(0)
-    } else {
-        vec![("anyOf", Tree::List(forms.into_iter().map(Tree::map).collect()))]
-    };
-    schema.push(("description", id.words().meaning.into()));
-    Tree::map(schema)
-}
-
-type Form = Vec<(&'static str, Tree)>;
-
-/// The forms that a value has. A text that says something of each layer or document has a grammar
-/// of its own, of which there is an example.
-fn forms(kind: Kind) -> Vec<Form> {
-    let whole = |min: u64, max: u64| number("integer", min.into(), max.into());
-    let real = |min: f64, max: f64| number("number", Tree::number(min), Tree::number(max));
-    let none = || vec![("const", "none".into())];
-    let names = |names: &[&'static str]| vec![("enum", Tree::list(names.iter().copied()))];
-    let list = |items: Form| vec![("type", "array".into()), ("items", Tree::map(items))];
-    let written = |example: &'static str| {
-        vec![
-            ("minLength", 1_u64.into()),
-            ("examples", Tree::list([example])),
-            ("type", "string".into()),
-        ]
-    };
-    let hash = || vec![("type", "string".into()), ("pattern", "^[0-9A-Za-z]{1,64}$".into())];
-    let name = || {
-        let most = MAX_NAME as u64;
-        vec![("type", "string".into()), ("minLength", 1_u64.into()), ("maxLength", most.into())]
-    };
-    let arguments = || {
-        let most = MAX_ARGUMENTS as u64;
-        vec![
-            ("maxLength", most.into()),
-            ("examples", Tree::list(["rotary-base 10000 --norm-epsilon 1e-6"])),
-            ("type", "string".into()),
-        ]
-    };
-    match kind {
-        Kind::Integer(min, max) => vec![whole(min, max)],
-        Kind::OptionalInteger(min, max) => vec![whole(min, max), none()],
-        Kind::Real(min, max) => vec![real(min, max)],
-        Kind::OptionalReal(min, max) => vec![real(min, max), none()],
-        Kind::Flag => vec![vec![("type", "boolean".into())]],
-        Kind::Choice(known) => vec![names(known)],
-        Kind::Subset(known) => vec![list(names(known)), none()],
-        Kind::LayerFreq => vec![whole(1, 1_000), written("([0]*3+[1]*58)")],
-        Kind::PerStage(max) => vec![whole(0, max), list(whole(0, max)), none()],
-        Kind::PositionList(max) => vec![list(whole(0, max)), none()],
-        Kind::LayerPattern(text) => vec![written(text.example()), none()],
-        Kind::Layout => vec![written("Et*3|(tt|)*29mL"), none()],
-        Kind::Hash => vec![hash(), none()],
-        Kind::Name => vec![name()],
-        Kind::Arguments => vec![arguments()],
+/// The description of an endpoint.
+fn operation(group: &Group, endpoint: &Endpoint, schemas: &mut Schemas) -> Tree {
+    let mut entries = vec![
+        ("operationId", Tree::from(&*endpoint.id)),
+        ("tags", Tree::list([group.name])),
+        ("summary", Tree::from(&*endpoint.summary)),
+    ];
+    if !endpoint.description.is_empty() {
+        entries.push(("description", Tree::from(&*endpoint.description)));
     }
+    if endpoint.takes_token {
+        let token = Tree::map([(TOKEN, Tree::List(vec![]))]);
+        entries.push(("security", Tree::List(vec![token])));
+    }
+    if !endpoint.parameters.is_empty() {
+        let parameters = endpoint.parameters.iter().map(parameter);
+        entries.push(("parameters", Tree::List(parameters.collect())));
+    }
+    if !endpoint.body.is_empty() {
+        let body = Tree::map([
+            ("required", (!endpoint.is_body_optional).into()),
+            ("description", format!("At most {}.", words::size(endpoint.body_limit)).into()),
+            ("content", contents(&endpoint.body, Direction::Request, schemas)),
+        ]);
+        entries.push(("requestBody", body));
+    }
+    let answers = endpoint.all_answers();
+    let responses = answers.iter().map(|it| (it.status.to_string(), response(it, schemas)));
+    entries.push(("responses", Tree::Map(responses.collect())));
+    Tree::map(entries)
 }
 
-fn number(kind: &'static str, min: Tree, max: Tree) -> Form {
-    vec![("type", kind.into()), ("minimum", min), ("maximum", max)]
+fn parameter(parameter: &Parameter) -> Tree {
+    let schema = (parameter.schema)();
+    let schema = json::parse(&schema.as_value().to_string()).unwrap_or(Tree::Null);
+    let is_text = schema.get("type").and_then(Tree::as_text) == Some("string");
+    let mut entries = vec![
+        ("name", Tree::from(parameter.name)),
+        ("in", parameter.place.into()),
+        ("description", words::flowing(parameter.meaning).into()),
+        ("schema", schema),
+    ];
+    if parameter.is_required {
+        entries.push(("required", true.into()));
+    }
+    let example = parameter.example.map(|text| match json::parse(text) {
+        Ok(value) if !is_text => value,
+        _ => text.into(),
+    });
+    entries.extend(example.map(|example| ("example", example)));
+    Tree::map(entries)
 }
 
-/// The presets that can be opened.
-fn presets() -> Tree {
-    let presets = Preset::all().chain(Preset::served());
-    let ids = presets.filter(|preset| preset.refused.is_none()).map(|preset| preset.id);
-    Tree::map([
-        ("enum", Tree::list(ids)),
-        ("description", "What all else differs from; see `/api/v1/presets`.".into()),
-    ])
+fn response(answer: &Answer, schemas: &mut Schemas) -> Tree {
+    let description = match (&*answer.words, answer.contents.first()) {
+        ("", Some(content)) => schemas.description(content.shape),
+        (words, _) => words,
+    };
+    let mut entries = vec![("description", Tree::from(description))];
+    if !answer.headers.is_empty() {
+        let header = |(name, holds): &(&'static str, &'static str)| {
+            let schema = Tree::map([("type", "string".into())]);
+            (*name, Tree::map([("description", (*holds).into()), ("schema", schema)]))
+        };
+        entries.push(("headers", Tree::map(answer.headers.iter().map(header))));
+    }
+    if !answer.contents.is_empty() {
+        entries.push(("content", contents(&answer.contents, Direction::Answer, schemas)));
+    }
+    Tree::map(entries)
+}
+
+/// Bodies by their content types.
+fn contents(contents: &[Content], direction: Direction, schemas: &mut Schemas) -> Tree {
+    Tree::map(contents.iter().map(|content| {
+        let value = |text: &str| match content.kind {
+            JSON => json::parse(text).unwrap_or(Tree::Null),
+            _ => Tree::from(text),
+        };
+        let mut entries = vec![("schema", schemas.body(content.shape, direction))];
+        match &content.examples[..] {
+            [] => {}
+            [("", _, only)] => entries.push(("example", value(only))),
+            several => {
+                let named = several.iter().map(|(name, summary, text)| {
+                    (*name, Tree::map([("summary", (*summary).into()), ("value", value(text))]))
+                });
+                entries.push(("examples", Tree::map(named)));
+            }
+        }
+        (content.kind, Tree::map(entries))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::post;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::designs::bodies::Batch;
+    use crate::http::endpoint::{Shape, of};
+    use crate::report::Predictions;
+
+    #[test]
+    fn an_endpoint_can_come_from_a_table_of_names_and_shapes() {
+        let table: [(&str, &str, Shape, Shape); 2] = [
+            ("one", "Sum\n\nMore\nof it.", of::<Batch>, of::<Predictions>),
+            ("two", "Other sum", of::<Batch>, of::<Predictions>),
+        ];
+        let endpoints = table.map(|(name, doc, takes, answers)| {
+            let endpoint = Endpoint::new("post", format!("/x/{name}"), post(async move || name));
+            let endpoint = endpoint.documented(name, doc).takes(takes).example("{\"designs\": []}");
+            endpoint.reads_at_most(3 << 10).answers(answers).fails(400, "Own words.")
+        });
+        let group = Group { name: "g", description: "G.", endpoints: endpoints.into() };
+        let document: Value = serde_json::from_str(&document(&[group])).unwrap();
+        let one = &document["paths"]["/x/one"]["post"];
+        assert_eq!([&one["operationId"], &one["summary"]], ["one", "Sum"]);
+        assert_eq!(one["description"], "More of it.");
+        assert!(document["paths"]["/x/two"]["post"].get("description").is_none());
+        let responses = one["responses"].as_object().unwrap();
+        let said = |status: &str| responses[status]["description"].as_str().unwrap();
+        assert_eq!(responses.keys().collect::<Vec<_>>(), ["200", "400", "413"]);
+        assert_eq!(said("200"), "Predictions for several designs, in their order.");
+        assert_eq!([said("400"), said("413")], ["Own words.", "The body has more than 3 KiB."]);
+        let body = &one["requestBody"]["content"]["application/json"];
+        assert_eq!(body["schema"]["$ref"], "#/components/schemas/Batch");
+        assert!(body["example"]["designs"].is_array(), "{body}");
+        assert!(document["components"]["schemas"]["Batch"].is_object());
+    }
 }

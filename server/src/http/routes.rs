@@ -1,4 +1,5 @@
-//! Every route on one page. A handler has a file of its own, named after what it answers.
+//! Every route. A handler has a file of its own, named after what it answers; one for programs
+//! stands there with its address and its description.
 
 mod about;
 mod calibrate;
@@ -19,14 +20,14 @@ mod card;
 mod embed;
 mod knobs;
 mod metrics;
-mod openapi;
+pub(crate) mod openapi;
 mod operations;
 mod palette;
-mod preset_options;
 mod calibrate_page;
 mod import_page;
 mod presets;
 mod review_access;
+mod review_links;
 mod review_report;
 mod reviews;
 mod schedule;
@@ -46,10 +47,11 @@ mod stored_page;
 mod sweep_page;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, RawQuery};
-use axum::routing::{delete, get, post};
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
+use axum::routing::{get, post};
 use present::site::{Page, Place};
 
+use crate::http::endpoint::{self, Endpoint, Group};
 use crate::state::AppState;
 use crate::{designs::card as cards, http::layers, http::not_found, mcp};
 
@@ -57,9 +59,8 @@ use crate::{designs::card as cards, http::layers, http::not_found, mcp};
 pub fn router(state: AppState) -> Router {
     cards::prepare();
     state.resume_sweeps();
-    let routes = Router::new()
-        // For people
-        .route("/", get(page::page))
+    // For people
+    let routes = pages()
         .route("/d/{id}", get(stored_page::open))
         .route("/d/{id}/recompute", post(stored_page::recompute))
         .route("/d/{id}/card.png", get(card::of_stored))
@@ -89,17 +90,10 @@ pub fn router(state: AppState) -> Router {
         .route(Page::Find.path(), get(find_page::page))
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))
-        .route(Page::Trust.path(), get(page::trust))
-        .route(Page::Ladder.path(), get(page::ladder))
-        .route(Page::Serving.path(), get(page::serving))
         .route(present::page::serving::MEASURED_PATH, get(measured::measured))
-        .route(Page::Budget.path(), get(page::budget))
         .route(present::page::budget::CSV_PATH, get(budget::table))
         .route(present::page::budget::MARKDOWN_PATH, get(budget::brief))
-        .route(Page::Schedule.path(), get(page::schedule))
         .route(present::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
-        .route(Page::Sweep.path(), get(sweep_page::builder))
-        .route(Page::Compare.path(), get(page::compare))
         .route(present::page::compare::CSV_PATH, get(page::comparison))
         .route(Page::Guide.path(), get(guide::contents))
         .route("/guide/{chapter}", get(guide::chapter))
@@ -113,51 +107,11 @@ pub fn router(state: AppState) -> Router {
         .route("/r", post(review_start::begin))
         .route("/r/new", get(review_start::form))
         .route("/r/{id}", get(review::page).delete(reviews::remove))
-        .nest("/r/{id}", review_routes())
+        .nest("/r/{id}", endpoint::router(session()))
         .route("/s/{id}/compare", get(sweep_page::compare))
         .route("/pkg/{*path}", get(files::hashed))
-        // For programs
-        .merge(operations::routes())
-        .route("/api/v1/openapi.json", get(openapi::document))
-        .route(
-            "/api/v1/experts",
-            post(experts::experts).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
-        )
-        .route(
-            present::page::serving::SCORES_PATH,
-            post(experts::scores).layer(DefaultBodyLimit::max(trace::MAX_BYTES)),
-        )
-        .route(
-            "/api/v1/import",
-            post(import::text).layer(DefaultBodyLimit::max(interchange::MAX_CONFIG_BYTES)),
-        )
-        .route(
-            "/api/v1/calibrate",
-            post(calibrate::runs).layer(DefaultBodyLimit::max(calibrate::MAX_BYTES)),
-        )
-        .route("/api/v1/designs", get(designs::list).post(designs::store))
-        .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))
-        .route("/api/v1/reviews", post(reviews::begin))
-        .route("/api/v1/reviews/{id}", delete(reviews::remove))
-        .nest("/api/v1/reviews/{id}", review_routes())
-        .route("/api/v1/sweeps", get(sweeps::list).post(sweeps::submit))
-        .route("/api/v1/sweeps/cost", post(sweeps::cost))
-        .route("/api/v1/sweeps/{id}", get(sweeps::status).delete(sweeps::remove))
-        .route("/api/v1/sweeps/{id}/events", get(sweeps::events))
-        .route("/api/v1/sweeps/{id}/rows", get(sweep_rows::rows))
-        .route("/api/v1/sweeps/{id}/pause", post(sweeps::pause))
-        .route("/api/v1/sweeps/{id}/resume", post(sweeps::resume))
-        .route("/api/v1/presets", get(presets::presets))
-        .route("/api/v1/knobs", get(knobs::knobs))
-        .route("/api/v1/metrics", get(metrics::metrics))
-        .route("/api/v1/traces", post(trace::add).layer(DefaultBodyLimit::max(trace::MAX_BYTES)))
-        .route("/api/v1/traces/{hash}", get(trace::packed).delete(trace::remove))
-        .route(present::page::trust::JSON_PATH, get(validation::json))
-        .route(present::page::trust::CSV_PATH, get(validation::csv))
-        .route(present::page::trust::SERVING_JSON_PATH, get(validation::serving))
-        // For those who run the server
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
+        // For programs, and for those who run the server
+        .merge(endpoint::router(groups().into_iter().flat_map(|group| group.endpoints)))
         // Public files of the site, and 404
         .fallback(files::public)
         .method_not_allowed_fallback(not_found::wrong_method);
@@ -173,16 +127,75 @@ pub fn router(state: AppState) -> Router {
     layers::around(routes, &state).with_state(state)
 }
 
-/// The routes of a review session, for its page and for programs alike.
-fn review_routes() -> Router<AppState> {
-    Router::new()
-        .route("/state", get(review::state))
-        .route("/log", get(review::log))
-        .route("/prose", get(review::prose))
-        .route("/do", post(review::act))
-        .route("/socket", get(review::socket))
-        .route("/links", get(reviews::list).post(reviews::make))
-        .route("/links/{link}", delete(reviews::withdraw))
-        .route("/report.md", get(review_report::markdown))
-        .route("/report.html", get(review_report::html))
+/// The routes of pages that a module takes over, but for those with an id.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others need nothing of the server")]
+fn pages() -> Router<AppState> {
+    let pages = Page::ALL.iter().copied();
+    let pages = pages.filter(|page| page.module().is_some() && !page.has_id());
+    pages.fold(Router::new(), |routes, page| {
+        let handler = match page {
+            Page::Explorer => get(page::explorer),
+            Page::Trust => get(page::trust),
+            Page::Serving => get(page::serving),
+            Page::Sweep => get(sweep_page::builder),
+            _ => get(move |State(state), request| page::plain(page, state, request)),
+        };
+        routes.route(page.path(), handler)
+    })
+}
+
+/// Every endpoint for programs, by its kind. The API's document is made from these, too.
+fn groups() -> Vec<Group> {
+    let group = |name, description, parts: &[Vec<Endpoint>]| Group {
+        name,
+        description,
+        endpoints: parts.concat(),
+    };
+    vec![
+        group(
+            "predictions",
+            "Designs in, numbers out.",
+            &[
+                experts::endpoints(),
+                operations::endpoints(),
+                import::endpoints(),
+                calibrate::endpoints(),
+            ],
+        ),
+        group("designs", "Designs under short links.", &[designs::endpoints()]),
+        group(
+            "sweeps",
+            "Millions of designs: started, watched, downloaded.",
+            &[sweeps::endpoints(), sweep_rows::endpoints()],
+        ),
+        group(
+            "reviews",
+            "A team looks at a design together, changes it and decides.",
+            &[
+                reviews::endpoints(),
+                session().into_iter().map(|it| it.under("/api/v1/reviews/{id}")).collect(),
+            ],
+        ),
+        group(
+            "registry",
+            "What can be set, opened and measured, and how far it is right.",
+            &[
+                presets::endpoints(),
+                knobs::endpoints(),
+                metrics::endpoints(),
+                validation::endpoints(),
+                openapi::endpoints(),
+            ],
+        ),
+        group("traces", "Expert loads of your own runs.", &[trace::endpoints()]),
+        group("operation", "For those who run the server.", &[health::endpoints()]),
+    ]
+}
+
+/// The endpoints of a review session below its address, for its page and for programs alike.
+fn session() -> Vec<Endpoint> {
+    let own = [review::endpoints(), review_links::endpoints(), review_report::endpoints()].concat();
+    let problems = || [review_access::unknown(), review_access::unusable()];
+    let own = own.into_iter();
+    own.map(|it| it.with([review_access::ID]).by_token().refuses(problems())).collect()
 }

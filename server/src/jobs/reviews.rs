@@ -30,7 +30,7 @@ mod answers;
 mod socket;
 
 pub(crate) use answers::{
-    Begin, Begun, Do, Done, Links, Log, MAX_LIFETIME_SECONDS, Make, Prose, Shown,
+    Begin, Begun, Do, Done, LinkAnswer, Links, Log, MAX_LIFETIME_SECONDS, Make, Prose,
 };
 pub(crate) use commit::Outcome;
 pub(crate) use participant::Grant;

@@ -26,7 +26,7 @@ pub(crate) use engine::{Engine, EngineError, MAX_PLACES, Refusal};
 pub(crate) use job::Job;
 pub(crate) use kept::{Keeping, MAX_ROWS};
 pub(crate) use remote::{Coordinator, work_for};
-pub(crate) use speed::SpeedSample;
+pub(crate) use speed::{Cost, SpeedSample};
 pub(crate) use status::{
     ProgressUpdate, Standing, Started, StateAlone, SweepAnswer, SweepEntry, Sweeps, status,
 };

@@ -14,7 +14,7 @@ use rmcp::model::{
     ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     Reference, ServerCapabilities, ServerConfig,
 };
-use operations::{Entry, Refusal};
+use operations::{Entry, OPERATIONS, Refusal};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde::de::DeserializeOwned;
@@ -23,10 +23,9 @@ use tokio::sync::watch;
 
 use super::refusals::{self, Listed};
 use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, described, deadline, weight};
-use super::tools;
 use super::{prompts, resources};
 use crate::net::client::{Client, identify};
-use crate::net::limits::Turns;
+use crate::net::limits::FairQueue;
 use crate::net::problem::Problem;
 use crate::net::public_url::{self, PublicUrl};
 
@@ -54,8 +53,8 @@ const INSTRUCTIONS: &str = "Moescape predicts how large mixture-of-experts model
 pub(crate) struct Agents {
     /// Prefix of links; by default the host of the request.
     told: Option<Arc<PublicUrl>>,
-    calls: Arc<Turns>,
-    searches: Arc<Turns>,
+    calls: Arc<FairQueue>,
+    searches: Arc<FairQueue>,
 }
 
 /// Address where `moescape serve` listens by default.
@@ -67,8 +66,8 @@ impl Agents {
     pub(crate) fn new(told: Option<Arc<PublicUrl>>) -> Self {
         Self {
             told,
-            calls: Arc::new(Turns::new(MAX_CALLS, MAX_CALLS_PER_CLIENT)),
-            searches: Arc::new(Turns::new(MAX_SEARCHES, MAX_SEARCHES_PER_CLIENT)),
+            calls: Arc::new(FairQueue::new(MAX_CALLS, MAX_CALLS_PER_CLIENT)),
+            searches: Arc::new(FairQueue::new(MAX_SEARCHES, MAX_SEARCHES_PER_CLIENT)),
         }
     }
 
@@ -173,7 +172,7 @@ impl ServerHandler for Agents {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::all().map(described).collect();
+        let tools = OPERATIONS.iter().map(described).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -182,8 +181,8 @@ impl ServerHandler for Agents {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(entry) = tools::all().find(|entry| entry.name == request.name) else {
-            let known: Vec<&str> = tools::all().map(|entry| entry.name).collect();
+        let Some(entry) = OPERATIONS.iter().find(|entry| entry.name == request.name) else {
+            let known: Vec<&str> = OPERATIONS.iter().map(|entry| entry.name).collect();
             let name: String = request.name.chars().take(80).collect();
             let detail = format!("there is no tool `{name}`; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(detail, None));

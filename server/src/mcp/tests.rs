@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use model::design::file::Tree;
 use model::metric::{MetricId, Regime};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, CustomRequest,
@@ -13,7 +14,6 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RoleClient, RunningService};
 use rmcp::{ClientHandler, ServiceExt};
-use model::design::file::Tree;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tower::ServiceExt as _;
@@ -22,6 +22,10 @@ use super::{Agents, PATH};
 use crate::{AppState, Site, router};
 
 type Client = RunningService<RoleClient, ()>;
+
+/// Files of runs of serving, and of training.
+const SERVED: &str = include_str!("../../../crates/validation/runs/serving_runs.csv");
+const LOG: &str = include_str!("../../../crates/validation/tests/own/llama-8b-tp1.log");
 
 /// A client of a server of its own.
 async fn client() -> Client {
@@ -114,6 +118,7 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
 /// A call of every tool that is answered.
 fn calls() -> Vec<(&'static str, Value)> {
     let preset = "qwen3-30b-a3b";
+    let served = SERVED.lines().take(20).collect::<Vec<_>>().join("\n");
     vec![
         ("predict", json!({"preset": preset, "details": true, "verdict": true})),
         ("predict", json!({"designs": [{"schema": 1, "preset": preset}, {"schema": 1}]})),
@@ -142,8 +147,20 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("infer", json!({"preset": preset, "set": ["tp=2"]})),
         ("experts", json!({"preset": preset})),
         ("budget", json!({"preset": preset, "set": ["run.train_tokens=1e12"]})),
+        ("export", json!({"preset": preset, "format": "megatron", "launcher": "slurm"})),
+        ("export", json!({"preset": preset, "format": "trace"})),
+        ("schedule", json!({"method": "zb_v", "stages": 4, "microbatches": 8, "forward": 0.5})),
+        ("routing", json!({"preset": preset, "set": ["routing.balance=skewed"]})),
         ("import", json!({"text": "{\"schema\": 1, \"preset\": \"qwen3-30b-a3b\"}"})),
         ("validate", json!({"model": "pangu", "rows": 3})),
+        ("validate", json!({"runs": served, "rows": 3})),
+        (
+            "calibrate",
+            json!({
+                "files": [{"name": "run.log", "text": LOG}],
+                "set": ["cluster.accelerator=h100-sxm-80gb"],
+            }),
+        ),
     ]
 }
 
@@ -246,6 +263,14 @@ async fn hostile_calls_are_refused_soon_and_in_words() {
         ("import", json!({"text": "a".repeat(1_500_000)}), "too_long"),
         ("validate", json!({"runs": "a,b\n1,2\n"}), "unreadable_runs"),
         ("validate", json!({"source": "nobody"}), "no_runs"),
+        ("validate", json!({"model": "nothing"}), "no_runs"),
+        ("import", json!({"text": "x", "set": ["no.knob=1"]}), "unknown_knob"),
+        ("import", json!({"text": "x", "env": ["A"]}), "wrong_answer"),
+        ("import", json!({"text": "{", "format": "hf"}), "unreadable_text"),
+        ("import", json!({"text": "{", "format": "xml"}), "wrong_arguments"),
+        ("calibrate", json!({"files": []}), "missing_files"),
+        ("calibrate", json!({"files": [], "set": ["tp"]}), "missing_value"),
+        ("calibrate", json!({"files": [{"name": "a", "text": "b"}]}), "unusable_files"),
         ("explain", json!({"preset": "qwen3-30b-a3b", "metric": "speed"}), "unknown_metric"),
         ("explain", json!({"preset": "qwen3-30b-a3b", "metric": "cost"}), "unknown_run"),
         ("explain", json!({"preset": "qwen3-30b-a3b", "metric": "mfu@stage=1"}), "unknown_part"),
@@ -254,6 +279,9 @@ async fn hostile_calls_are_refused_soon_and_in_words() {
             json!({"preset": "qwen3-30b-a3b", "metric": "mfu", "depth": 99}),
             "out_of_range",
         ),
+        ("export", json!({"preset": "qwen3-30b-a3b", "format": "parquet"}), "wrong_arguments"),
+        ("schedule", json!({"method": "x", "stages": "y", "microbatches": 8}), "wrong_schedule"),
+        ("routing", json!({"preset": "qwen3-30b-a3b", "set": ["balance=uniform"]}), "even_loads"),
     ] {
         let rules = refused(&client, tool, arguments).await;
         assert_eq!(rules.first().map(String::as_str), Some(rule), "{tool}: {rules:?}");
@@ -293,7 +321,7 @@ fn the_skill_has_its_front_matter_and_names_every_tool_and_prompt() {
     let (head, body) = super::SKILL.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
     assert!(head.starts_with("name: moescape\ndescription: "), "{head}");
     assert!(head.lines().all(|line| line.len() <= 1_024 + 13));
-    for entry in super::tools::all() {
+    for entry in operations::OPERATIONS.iter() {
         assert!(body.contains(&format!("`{}`", entry.name)), "{}", entry.name);
     }
     let chapter = include_str!("../../../docs/guide/agents.md");
@@ -376,7 +404,7 @@ async fn a_call_with_a_thousand_mistakes_hears_of_the_first() {
 
 #[test]
 fn an_import_whose_caller_is_gone_is_not_done() {
-    let import = super::tools::all().find(|entry| entry.name == "import").unwrap();
+    let import = operations::OPERATIONS.iter().find(|entry| entry.name == "import").unwrap();
     let text = "python pretrain_gpt.py --num-layers 2";
     let call = |stop: bool| {
         let call = super::tool::Call {

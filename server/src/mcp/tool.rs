@@ -79,41 +79,6 @@ impl Caller for Call<'_> {
 /// An answer, and the same in words.
 pub(super) type Answer<T> = Result<(T, String), Refusal>;
 
-/// A tool.
-pub(super) trait Tool {
-    const NAME: &'static str;
-    const TITLE: &'static str;
-    const DESCRIPTION: &'static str;
-    /// Whether a call takes all cores for seconds.
-    const IS_SEARCH: bool = false;
-    type Input: DeserializeOwned + JsonSchema + 'static;
-    type Output: Serialize + JsonSchema + 'static;
-
-    /// Answers a call.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the input.
-    fn run(input: Self::Input, call: &dyn Caller) -> Answer<Self::Output>;
-}
-
-/// The entry of a tool.
-pub(super) const fn entry<T: Tool>() -> Entry {
-    Entry {
-        name: T::NAME,
-        summary: "",
-        title: T::TITLE,
-        description: T::DESCRIPTION,
-        is_search: T::IS_SEARCH,
-        command: || clap::Command::new(T::NAME),
-        print: |_, _| Err(Refusal::new("no_command", "", "")),
-        brief: run::<T>,
-        answer: |_, _| Err(Refusal::new("no_answer", "", "")),
-        input: Form::of::<T::Input>(),
-        output: Form::of::<T::Output>(),
-        brief_form: Form::of::<T::Output>(),
-    }
-}
-
 /// An operation as the protocol lists it.
 pub(super) fn described(entry: &Entry) -> Described {
     let mut input = whole(entry.input, SchemaSettings::draft2020_12());
@@ -130,18 +95,6 @@ fn whole(form: Form, settings: SchemaSettings) -> JsonObject {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
     }
-}
-
-fn run<T: Tool>(arguments: Tree, call: &dyn Caller) -> Answer<Value> {
-    let input = operations::read::<T::Input>(arguments)?;
-    // Whoever left while they waited isn't worked for.
-    if !call.waits() {
-        return Err(call.ended("call again"));
-    }
-    let (output, text) = T::run(input, call)?;
-    let output = serde_json::to_value(output);
-    let output = output.map_err(|error| Refusal::new("internal", "", error.to_string()))?;
-    Ok((output, text))
 }
 
 /// The bytes of texts and keys in arguments, about.

@@ -29,7 +29,7 @@ pub(crate) struct Taken {
 
 /// Reason why there is none left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Short {
+pub(crate) enum LimitExceeded {
     /// All of it is taken.
     All,
     /// All of this address's share is taken.
@@ -45,26 +45,27 @@ impl Budget {
     }
 
     /// Takes units for an address. What is more than a share counts as one: it goes alone.
-    pub(crate) fn take(&self, address: &str, units: u64) -> Result<Taken, Short> {
+    pub(crate) fn take(&self, address: &str, units: u64) -> Result<Taken, LimitExceeded> {
         let units = u32::try_from(units).unwrap_or(u32::MAX).min(self.share);
         let own = self.share_of(address, units)?;
-        let all = Arc::clone(&self.all).try_acquire_many_owned(units).map_err(|_| Short::All)?;
+        let all =
+            Arc::clone(&self.all).try_acquire_many_owned(units).map_err(|_| LimitExceeded::All)?;
         Ok(Taken { all, own: Some(own) })
     }
 
     /// Units of an address alone, where something else bounds what all have.
-    pub(crate) fn share_of(&self, address: &str, units: u32) -> Result<Place, Short> {
-        AddressCounts::places(&self.each, address, units.into()).ok_or(Short::Own)
+    pub(crate) fn share_of(&self, address: &str, units: u32) -> Result<Place, LimitExceeded> {
+        AddressCounts::places(&self.each, address, units.into()).ok_or(LimitExceeded::Own)
     }
 }
 
 impl Taken {
     /// Takes `units` more.
-    pub(crate) fn grow(&mut self, units: u32) -> Result<(), Short> {
+    pub(crate) fn grow(&mut self, units: u32) -> Result<(), LimitExceeded> {
         let more = Arc::clone(self.all.semaphore()).try_acquire_many_owned(units);
-        let more = more.map_err(|_| Short::All)?;
+        let more = more.map_err(|_| LimitExceeded::All)?;
         if self.own.as_mut().is_some_and(|own| !own.grow(units.into())) {
-            return Err(Short::Own);
+            return Err(LimitExceeded::Own);
         }
         self.all.merge(more);
         Ok(())
@@ -79,7 +80,7 @@ impl Taken {
 /// Work of which little is done at once. It is done in turn, and few of each address wait for it.
 /// One address has fewer turns at once than there are, so that others never wait for it alone.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct FairQueue {
     at_once: Arc<Semaphore>,
     /// Turns that one address has at once.
     share: usize,
@@ -95,8 +96,9 @@ pub(crate) struct Turn {
     _waiting: Place,
 }
 
-impl Turns {
-    /// Turns of which `at_once` go on together; one address may have `of_each` that go on or wait.
+impl FairQueue {
+    /// A queue of which `at_once` turns go on together; one address may have `of_each` that go on
+    /// or wait.
     pub(crate) fn new(at_once: usize, of_each: u64) -> Self {
         Self {
             at_once: Arc::new(Semaphore::new(at_once)),
@@ -142,15 +144,15 @@ mod tests {
     fn one_address_leaves_something_for_others() {
         let budget = Budget::new(10, 6);
         let mut one = budget.take("a", 4).unwrap();
-        assert_eq!(budget.take("a", 3).unwrap_err(), Short::Own);
+        assert_eq!(budget.take("a", 3).unwrap_err(), LimitExceeded::Own);
         let other = budget.take("b", 5).unwrap();
-        assert_eq!(budget.take("c", 2).unwrap_err(), Short::All);
-        assert_eq!(one.grow(2), Err(Short::All));
+        assert_eq!(budget.take("c", 2).unwrap_err(), LimitExceeded::All);
+        assert_eq!(one.grow(2), Err(LimitExceeded::All));
         assert_eq!(one.grow(1), Ok(()));
         drop((one, other));
         // As large as anything may be, and alone.
         let large = budget.take("a", u64::MAX).unwrap();
-        assert_eq!(budget.take("a", 1).unwrap_err(), Short::Own);
+        assert_eq!(budget.take("a", 1).unwrap_err(), LimitExceeded::Own);
         drop(large);
         assert!(budget.take("a", 6).is_ok());
     }
@@ -159,17 +161,17 @@ mod tests {
     fn whoever_stands_for_others_has_no_share_but_counts() {
         let budget = Budget::new(3, 1);
         let mut proxy = budget.take("proxy", 1).unwrap();
-        assert_eq!(budget.take("proxy", 1).unwrap_err(), Short::Own);
+        assert_eq!(budget.take("proxy", 1).unwrap_err(), LimitExceeded::Own);
         proxy.stands_for_others();
         let again = budget.take("proxy", 1).unwrap();
         let third = budget.take("a", 1).unwrap();
-        assert_eq!(budget.take("b", 1).unwrap_err(), Short::All);
+        assert_eq!(budget.take("b", 1).unwrap_err(), LimitExceeded::All);
         drop((proxy, again, third));
     }
 
     #[tokio::test]
     async fn an_address_with_enough_waiting_is_told_so_and_others_wait() {
-        let turns = Turns::new(1, 2);
+        let turns = FairQueue::new(1, 2);
         let first = turns.turn("a").await.unwrap();
         let mut second = Box::pin(turns.turn("a"));
         let soon = std::time::Duration::from_millis(10);
@@ -182,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_address_never_has_every_turn() {
-        let turns = Turns::new(2, 2);
+        let turns = FairQueue::new(2, 2);
         let first = turns.turn("a").await.unwrap();
         let mut second = Box::pin(turns.turn("a"));
         let soon = std::time::Duration::from_millis(10);

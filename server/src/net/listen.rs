@@ -1,8 +1,8 @@
 //! The server on a socket: binds, says where, serves, and ends cleanly.
 
-mod door;
-mod under_way;
-mod patient;
+mod connection_limiter;
+mod in_flight;
+mod stall_timeout;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -29,21 +29,23 @@ use tokio::sync::watch;
 use crate::net::client;
 use crate::net::hosts::Local;
 use crate::net::work::MAX_THREADS;
-pub(crate) use door::{Door, Limits, MAX_CONNECTIONS, RESERVED_DESCRIPTORS};
-use door::{Guest, Often};
-use patient::{MAX_STALL, Patient};
-use under_way::{Answering, Coming, UnderWay};
+pub(crate) use connection_limiter::{
+    ConnectionLimiter, Limits, MAX_CONNECTIONS, RESERVED_DESCRIPTORS,
+};
+use connection_limiter::{ConnectionPermit, LogThrottle};
+use in_flight::{Answering, InFlight, IncomingBody};
+use stall_timeout::{MAX_STALL, StallTimeout};
 
 /// Time that open requests may take once the server was told to end.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time for which an idle connection stays open then: what was sent last may still be on its way,
 /// but half of a request is nobody's, and who reads slowly doesn't get the rest in time.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Time in which a client has to send the headers of a request, or to begin with the next one. A
 /// client that sends a byte now and then would hold a connection for ever.
-const HEADERS: Duration = Duration::from_secs(20);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Bytes that a connection holds of a request's headers, and of an answer before it waits.
 const MAX_BUFFER_BYTES: usize = 64 << 10;
@@ -53,7 +55,7 @@ const MAX_BUFFER_BYTES: usize = 64 << 10;
 const MAX_UNSENT_BYTES: u32 = 128 << 10;
 
 /// Pause after a connection that couldn't be accepted.
-const PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Reason why the server didn't run.
 #[derive(Debug)]
@@ -65,15 +67,15 @@ pub(crate) enum ListenError {
 }
 
 /// Something that answers at an address.
-pub(crate) struct Served {
+pub(crate) struct Endpoint {
     /// The flag that names it.
     pub(crate) flag: &'static str,
     pub(crate) address: String,
     pub(crate) router: Router,
-    pub(crate) door: Door,
+    pub(crate) limiter: ConnectionLimiter,
 }
 
-impl Served {
+impl Endpoint {
     async fn bind(&self) -> Result<TcpListener, ListenError> {
         let (flag, address) = (self.flag, self.address.clone());
         let bound = TcpListener::bind(&self.address).await;
@@ -84,8 +86,8 @@ impl Served {
 /// Serves until the process is told to end, which `closing` hears; `bound` hears the addresses as
 /// soon as there are some. `last` is waited for then: conversations that outlive their request.
 pub(crate) fn serve(
-    service: Served,
-    beside: Option<Served>,
+    service: Endpoint,
+    beside: Option<Endpoint>,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
     bound: impl FnOnce(SocketAddr, Option<SocketAddr>),
@@ -111,13 +113,13 @@ pub(crate) fn serve(
         Ok(())
     });
     // What is still computed is nobody's: a search would hold the end up for half a minute.
-    runtime.shutdown_timeout(LAST_WORDS);
+    runtime.shutdown_timeout(DRAIN_TIMEOUT);
     outcome
 }
 
 async fn run(
     listener: TcpListener,
-    service: Served,
+    service: Endpoint,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
     mut stop: Stop,
@@ -128,7 +130,7 @@ async fn run(
         () = accept(&listener, &service, closing, &one) => {}
         () = stop.wait() => {}
     }
-    tracing::info!("ending: open requests have {} s", GRACE.as_secs());
+    tracing::info!("ending: open requests have {} s", SHUTDOWN_TIMEOUT.as_secs());
     drop((listener, one));
     closing.send_replace(true);
     let all = async {
@@ -136,32 +138,32 @@ async fn run(
         last.await;
     };
     // Whoever isn't done by then isn't waited for.
-    let _ = tokio::time::timeout(GRACE, all).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, all).await;
 }
 
 /// Lets connections in, for ever.
 async fn accept(
     listener: &TcpListener,
-    service: &Served,
+    service: &Endpoint,
     closing: &watch::Sender<bool>,
     one: &watch::Receiver<()>,
 ) {
-    let door = &service.door;
-    let (mut full, mut failed) = (Often::default(), Often::default());
+    let limiter = &service.limiter;
+    let (mut full, mut failed) = (LogThrottle::default(), LogThrottle::default());
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => match door.enter(peer) {
-                Ok(guest) => {
+            Ok((stream, peer)) => match limiter.admit(peer) {
+                Ok(permit) => {
                     let (router, ended) = (service.router.clone(), closing.subscribe());
                     let one = one.clone();
                     tokio::spawn(async move {
-                        answer(stream, guest, router, ended).await;
+                        answer(stream, permit, router, ended).await;
                         drop(one);
                     });
                 }
                 Err(short) => {
-                    door::turn_away(stream);
-                    if let Some(times) = full.again() {
+                    connection_limiter::reject(stream);
+                    if let Some(times) = full.due() {
                         let network = client::network(peer.ip());
                         tracing::warn!(?short, network, times, "connections are turned away");
                     }
@@ -169,10 +171,10 @@ async fn accept(
             },
             Err(error) => {
                 // The client is gone already, or there are no descriptors left: others go on.
-                if let Some(times) = failed.again() {
+                if let Some(times) = failed.due() {
                     tracing::warn!(%error, times, "a connection can't be accepted");
                 }
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
@@ -181,7 +183,7 @@ async fn accept(
 /// Waits for what comes over a connection.
 async fn answer(
     stream: TcpStream,
-    guest: Arc<Guest>,
+    permit: Arc<ConnectionPermit>,
     router: Router,
     mut ended: watch::Receiver<bool>,
 ) {
@@ -192,29 +194,34 @@ async fn answer(
     bound_unsent(&stream);
     // Until something comes a connection costs its socket and little more.
     let begun = tokio::select! {
-        begun = tokio::time::timeout(HEADERS, stream.readable()) => matches!(begun, Ok(Ok(()))),
+        begun = tokio::time::timeout(HEADER_TIMEOUT, stream.readable()) => {
+            matches!(begun, Ok(Ok(())))
+        }
         _ = ended.wait_for(|ended| *ended) => false,
     };
     if begun {
-        Box::pin(talk(stream, local, guest, router, ended)).await;
+        Box::pin(serve_connection(stream, local, permit, router, ended)).await;
     }
 }
 
 /// Answers the requests of a connection on which one begins.
-async fn talk(
+async fn serve_connection(
     stream: TcpStream,
     local: SocketAddr,
-    guest: Arc<Guest>,
+    permit: Arc<ConnectionPermit>,
     router: Router,
     mut ended: watch::Receiver<bool>,
 ) {
-    let under_way = Arc::new(UnderWay::default());
-    let (held, noted) = (Arc::clone(&guest), Arc::clone(&under_way));
-    let stream = TokioIo::new(Patient::new(stream, held, Arc::clone(&under_way), MAX_STALL));
+    let in_flight = Arc::new(InFlight::default());
+    let (held, noted) = (Arc::clone(&permit), Arc::clone(&in_flight));
+    let stream = TokioIo::new(StallTimeout::new(stream, held, Arc::clone(&in_flight), MAX_STALL));
     let service = TowerToHyperService::new(router);
-    let service = service_fn(move |request| met(&guest, local, &service, &noted, request));
+    let service = service_fn(move |request| handle(&permit, local, &service, &noted, request));
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(MAX_BUFFER_BYTES);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_buf_size(MAX_BUFFER_BYTES);
     let connection = builder.serve_connection(stream, service).with_upgrades();
     let mut connection = pin!(connection);
     let told = async move { drop(ended.wait_for(|ended| *ended).await) };
@@ -223,9 +230,9 @@ async fn talk(
         () = told => {
             connection.as_mut().graceful_shutdown();
             loop {
-                match tokio::time::timeout(LAST_WORDS, connection.as_mut()).await {
+                match tokio::time::timeout(DRAIN_TIMEOUT, connection.as_mut()).await {
                     Ok(outcome) => break outcome,
-                    Err(_) if under_way.goes_on() => {}
+                    Err(_) if in_flight.is_progressing() => {}
                     Err(_) => return,
                 }
             }
@@ -249,21 +256,21 @@ type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + 
 
 /// Answers a request that knows over which connection it came: sweeps, for one, are shared out
 /// fairly between addresses. The router is the same for all of them.
-fn met(
-    guest: &Guest,
+fn handle(
+    permit: &ConnectionPermit,
     local: SocketAddr,
     service: &TowerToHyperService<Router>,
-    under_way: &Arc<UnderWay>,
+    in_flight: &Arc<InFlight>,
     mut request: Request<Incoming>,
 ) -> Answer {
-    let answering = Answering::new(under_way);
-    let place = match guest.stand_for(request.headers()) {
+    let answering = Answering::new(in_flight);
+    let place = match permit.count_forwarded(request.headers()) {
         Ok(place) => place,
         Err(problem) => return Box::pin(async { Ok(problem.into_response()) }),
     };
-    request.extensions_mut().insert(ConnectInfo(guest.peer));
+    request.extensions_mut().insert(ConnectInfo(permit.peer));
     request.extensions_mut().insert(Local(local));
-    let answer = service.call(request.map(|body| Coming::new(under_way, body)));
+    let answer = service.call(request.map(|body| IncomingBody::new(in_flight, body)));
     Box::pin(async move {
         let response = answer.await?;
         // The body of the answer holds both as long as it is sent.

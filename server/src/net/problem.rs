@@ -31,11 +31,11 @@ reports::said! {
         /// A name for the kind of mistake.
         rule: String,
         detail: String,
-        /// What would be accepted, nearest first.
+        /// Values that would be accepted, nearest first.
         nearest: Vec<String>,
     }
 
-    /// What went wrong (RFC 9457).
+    /// Problem details of a refused request (RFC 9457).
     #[derive(Clone, Debug, schemars::JsonSchema)]
     #[schemars(rename = "Problem", extend("example" = {
         "type": "about:blank",
@@ -55,7 +55,7 @@ reports::said! {
         title: &'static str,
         /// The HTTP status.
         status: u16,
-        /// What went wrong, in a sentence.
+        /// Cause of the problem, in a sentence.
         detail: String,
         /// One entry for each thing that is wrong.
         errors: Vec<Entry>,
@@ -79,7 +79,8 @@ impl Entry {
     fn from_wrong(wrong: Wrong, is_design: bool) -> Self {
         let at = pointer(&wrong.at);
         let pointer = match (wrong.argument.as_str(), wrong.origin) {
-            ("", Origin::Request) => at,
+            ("", Origin::Request | Origin::Option) => at,
+            ("", Origin::Trace) => at.replace('.', "/"),
             ("", Origin::Design | Origin::Rule) if is_design => at,
             ("", Origin::Design | Origin::Rule) => format!("/design{at}"),
             (argument, _) => format!("/{}{at}", argument.replace('.', "/")),
@@ -103,6 +104,11 @@ impl Problem {
     /// The store can't be read or written: the log says what for, and why.
     pub(crate) fn unusable_store(error: &dyn fmt::Display, what_for: &'static str) -> Self {
         tracing::error!(%error, "the store can't be used for {what_for}");
+        Self::store_out_of_use()
+    }
+
+    /// The store can't be used.
+    pub(crate) fn store_out_of_use() -> Self {
         let detail = "the server can't use its store now; its log says why";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
@@ -152,17 +158,7 @@ impl Problem {
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
     /// that isn't a tree.
     pub(crate) fn unreadable_trace(errors: Vec<TextError>) -> Self {
-        let entry = |error: TextError| Entry {
-            pointer: match (error.line, error.column) {
-                (0, _) => String::new(),
-                (line, 0) => format!("/line/{line}"),
-                (line, column) => format!("/line/{line}/column/{column}"),
-            },
-            rule: "unreadable_trace".to_owned(),
-            detail: error.message,
-            nearest: Vec::new(),
-        };
-        Self::unreadable("the trace can't be read", errors.into_iter().map(entry).collect())
+        Self::of_refusal(Refusal::of(errors.into_iter().map(Wrong::from)), false)
     }
 
     /// A change of a review session that isn't taken.
@@ -209,11 +205,14 @@ impl Problem {
     pub(crate) fn of_refusal(refusal: Refusal, is_design: bool) -> Self {
         let Refusal { kind, errors, .. } = refusal;
         let count = errors.len() as u64;
-        let of_design = errors.iter().all(|wrong| wrong.origin == Origin::Design);
+        let all_of = |origin| errors.iter().all(|wrong| wrong.origin == origin);
         let detail = present::format::counted(count, "error", "errors");
         let (status, detail) = match kind {
-            Kind::Unreadable if of_design => {
+            Kind::Unreadable if all_of(Origin::Design) => {
                 (StatusCode::BAD_REQUEST, format!("the design can't be read: {detail}"))
+            }
+            Kind::Unreadable if all_of(Origin::Trace) => {
+                (StatusCode::BAD_REQUEST, format!("the trace can't be read: {detail}"))
             }
             Kind::Unreadable => {
                 (StatusCode::BAD_REQUEST, format!("the request can't be read: {detail}"))

@@ -3,14 +3,119 @@
 use std::borrow::Cow;
 
 use axum::http::StatusCode;
+use schemars::{Schema, json_schema};
 
 use crate::net::problem::Problem;
+
+/// A parameter of a request: the name that is read, and what the API's description tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    /// `query`, `path` or `header`.
+    pub(crate) place: &'static str,
+    pub(crate) meaning: &'static str,
+    pub(crate) schema: fn() -> Schema,
+    pub(crate) example: Option<&'static str>,
+    pub(crate) is_required: bool,
+}
+
+impl Parameter {
+    /// A parameter behind the address's `?`, which may be absent.
+    pub(crate) const fn query(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, place: "query", meaning, schema: text, example: None, is_required: false }
+    }
+
+    /// A part of the path.
+    pub(crate) const fn path(name: &'static str, meaning: &'static str) -> Self {
+        Self { place: "path", is_required: true, ..Self::query(name, meaning) }
+    }
+
+    /// A header.
+    pub(crate) const fn header(name: &'static str, meaning: &'static str) -> Self {
+        Self { place: "header", ..Self::query(name, meaning) }
+    }
+
+    /// This parameter with values other than any text.
+    pub(crate) const fn takes(self, schema: fn() -> Schema) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// This parameter with an example.
+    pub(crate) const fn example(self, example: &'static str) -> Self {
+        Self { example: Some(example), ..self }
+    }
+
+    /// This parameter, which can't be absent.
+    pub(crate) const fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+}
+
+/// Schema of a parameter that takes any text.
+pub(crate) fn text() -> Schema {
+    json_schema!({"type": "string"})
+}
+
+/// Schema of a parameter that takes a preset's id.
+pub(crate) fn preset() -> Schema {
+    json_schema!({"$ref": "#/components/schemas/PresetId"})
+}
+
+/// Schema of a parameter that takes one of these choices.
+pub(crate) fn one_of<T>(choices: &[(&'static str, T)]) -> Schema {
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+    json_schema!({"type": "string", "enum": names})
+}
+
+/// Schema of a parameter that takes one of these choices, the first where it is absent.
+pub(crate) fn first_of<T>(choices: &[(&'static str, T)]) -> Schema {
+    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+    json_schema!({"type": "string", "enum": names, "default": names.first()})
+}
+
+/// Schema of a parameter that takes a whole number from this one on.
+pub(crate) fn whole_from(least: u64) -> Schema {
+    json_schema!({"type": "integer", "minimum": least})
+}
+
+/// Schema of a parameter that takes a whole number from 1 on.
+pub(crate) fn whole_to(most: u64) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": most})
+}
+
+/// Schema of a [`limit`].
+pub(crate) fn limit_schema(usual: u32, most: u32) -> Schema {
+    json_schema!({"type": "integer", "minimum": 1, "maximum": most, "default": usual})
+}
+
+impl From<Parameter> for &'static str {
+    fn from(parameter: Parameter) -> Self {
+        parameter.name
+    }
+}
+
+/// An array of parameters behind an address's `?`, whose doc comments say what they mean. The
+/// parentheses hold the schema of what each takes, and behind them stand methods of [`Parameter`].
+macro_rules! parameter_list {
+    ($all:ident: $(
+        $(#[doc = $doc:literal])+
+        $name:ident($takes:expr) $(.$method:ident($($value:expr)?))*
+    ),+ $(,)?) => {
+        const $all: [$crate::net::query::Parameter; [$(stringify!($name)),+].len()] = [$(
+            $crate::net::query::Parameter::query(stringify!($name), concat!($($doc, "\n"),+))
+                .takes($takes)
+                $(.$method($($value)?))*
+        ),+];
+    };
+}
+pub(crate) use parameter_list;
 
 /// The values of these names, in their order; names that aren't known are refused.
 pub(crate) fn parameters<'a, const N: usize>(
     query: &'a str,
-    names: [&str; N],
+    names: [impl Into<&'static str>; N],
 ) -> Result<[Option<Cow<'a, str>>; N], Problem> {
+    let names = names.map(Into::into);
     let mut values = [const { None }; N];
     for pair in split(query) {
         let (name, value) = pair?;

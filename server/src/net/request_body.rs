@@ -16,7 +16,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
 use crate::net::client::Client;
-use crate::net::limits::{Budget, Short, Taken};
+use crate::net::limits::{Budget, LimitExceeded, Taken};
 use crate::net::problem::Problem;
 
 /// Bytes of a request's body, at most.
@@ -50,7 +50,7 @@ pub(crate) async fn counted(
         Ok(taken) => taken,
         Err(short) => return Trouble::Full(short).problem().into_response(),
     };
-    let intake = Arc::new(Intake(Mutex::new(Held { taken, bytes: 0, trouble: None })));
+    let intake = Arc::new(Intake(Mutex::new(BodyBudget { taken, bytes: 0, trouble: None })));
     let count = Arc::clone(&intake);
     let max_pause = MAX_PAUSE;
     let request = request.map(|body| Body::new(Incoming { body, count, max_pause, pause: None }));
@@ -85,7 +85,7 @@ pub(crate) fn text_within(
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Silent,
-    Full(Short),
+    Full(LimitExceeded),
 }
 
 impl Trouble {
@@ -96,11 +96,11 @@ impl Trouble {
                 let detail = format!("nothing more of the request came for {seconds} s");
                 Problem::new(StatusCode::REQUEST_TIMEOUT, detail)
             }
-            Self::Full(Short::All) => {
+            Self::Full(LimitExceeded::All) => {
                 let detail = "as much is being sent to the server as it has memory for";
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(10)
             }
-            Self::Full(Short::Own) => {
+            Self::Full(LimitExceeded::Own) => {
                 let detail = "as much is being sent from your address as may be; wait for that";
                 Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10)
             }
@@ -109,16 +109,16 @@ impl Trouble {
 }
 
 /// Account of what a body holds.
-struct Intake(Mutex<Held>);
+struct Intake(Mutex<BodyBudget>);
 
-struct Held {
+struct BodyBudget {
     taken: Taken,
     bytes: u64,
     trouble: Option<Trouble>,
 }
 
 impl Intake {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, BodyBudget> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -191,7 +191,7 @@ mod tests {
 
     fn incoming(budget: &Budget, body: Body) -> (Arc<Intake>, Body) {
         let taken = budget.take("a", 0).unwrap();
-        let intake = Arc::new(Intake(Mutex::new(Held { taken, bytes: 0, trouble: None })));
+        let intake = Arc::new(Intake(Mutex::new(BodyBudget { taken, bytes: 0, trouble: None })));
         let count = Arc::clone(&intake);
         let max_pause = Duration::from_millis(50);
         (intake, Body::new(Incoming { body, count, max_pause, pause: None }))
@@ -214,7 +214,7 @@ mod tests {
         let budget = Budget::new(10, 6);
         let (intake, body) = incoming(&budget, Body::from(vec![0; 5 << 10]));
         assert_eq!(axum::body::to_bytes(body, usize::MAX).await.unwrap().len(), 5 << 10);
-        assert_eq!(budget.take("a", 2).unwrap_err(), Short::Own);
+        assert_eq!(budget.take("a", 2).unwrap_err(), LimitExceeded::Own);
         assert!(budget.take("b", 5).is_ok(), "others have a share of their own");
         drop(intake);
         let (intake, body) = incoming(&budget, Body::from(vec![0; 7 << 10]));

@@ -23,7 +23,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
 use crate::net::client::Client;
-use crate::net::limits::{Budget, Short, Taken};
+use crate::net::limits::{Budget, LimitExceeded, Taken};
 use crate::net::problem::Problem;
 
 /// Memory that all answers that wait may hold together, and those to one address, KiB.
@@ -74,11 +74,11 @@ pub(crate) async fn counted(
 
 fn room(outbox: &Budget, client: &str, kib: u64) -> Result<Taken, Problem> {
     outbox.take(client, kib).map_err(|short| match short {
-        Short::All => {
+        LimitExceeded::All => {
             let detail = "as many large answers are being sent as the server has memory for";
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(10)
         }
-        Short::Own => {
+        LimitExceeded::Own => {
             let detail = "as many large answers are being sent to your address as may be; read \
                           those first";
             Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10)

@@ -13,7 +13,7 @@ use axum::response::Response;
 use present::format::MemoryUnit;
 
 use crate::net::client::identify;
-use crate::net::limits::{Turn, Turns};
+use crate::net::limits::{FairQueue, Turn};
 use crate::net::problem::Problem;
 
 /// Pieces of work of a route that go on at once: as many as there are cores, within these ends.
@@ -27,16 +27,16 @@ pub(crate) const MAX_THREADS: usize = 2_048;
 
 /// The turns of each route, by its template.
 #[derive(Debug, Default)]
-pub(crate) struct Work(Mutex<HashMap<String, Arc<Turns>>>);
+pub(crate) struct Work(Mutex<HashMap<String, Arc<FairQueue>>>);
 
 impl Work {
-    fn of(&self, route: &str) -> Arc<Turns> {
+    fn queue(&self, route: &str) -> Arc<FairQueue> {
         let mut routes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(turns) = routes.get(route) {
             return Arc::clone(turns);
         }
         let cores = available_parallelism().map_or(AT_ONCE.0, usize::from);
-        let turns = Arc::new(Turns::new(cores.clamp(AT_ONCE.0, AT_ONCE.1), MAX_PER_ADDRESS));
+        let turns = Arc::new(FairQueue::new(cores.clamp(AT_ONCE.0, AT_ONCE.1), MAX_PER_ADDRESS));
         routes.insert(route.to_owned(), Arc::clone(&turns));
         turns
     }
@@ -44,21 +44,21 @@ impl Work {
 
 /// Client for whom a task works, and the turns that it takes.
 #[derive(Clone)]
-struct Asked {
+struct TaskClient {
     client: String,
-    turns: Arc<Turns>,
+    turns: Arc<FairQueue>,
 }
 
 tokio::task_local! {
-    static ASKED: Asked;
+    static ASKED: TaskClient;
 }
 
 /// Notes whose turns the work of a request takes.
 pub(crate) async fn asked(State(work): State<Arc<Work>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let turns = work.of(route);
+    let turns = work.queue(route);
     let client = identify(request.extensions()).0;
-    ASKED.scope(Asked { client, turns }, next.run(request)).await
+    ASKED.scope(TaskClient { client, turns }, next.run(request)).await
 }
 
 /// Runs what takes a while, such as simulating a large schedule, off the threads that answer
@@ -70,7 +70,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
     match ASKED.try_with(Clone::clone) {
-        Ok(Asked { client, turns }) => in_turn(&turns, &client, work).await,
+        Ok(TaskClient { client, turns }) => in_turn(&turns, &client, work).await,
         // No request asks for it.
         Err(_) => apart(None, work).await,
     }
@@ -78,7 +78,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 
 /// Runs work in turns of its own, where little of it may go on at once whatever the route.
 pub(crate) async fn in_turn<T: Send + 'static>(
-    turns: &Turns,
+    turns: &FairQueue,
     client: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {

@@ -16,7 +16,7 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Groups of a request's user; `cleaned` took the header from whoever isn't believed.
-    fn of(&self, headers: &HeaderMap) -> Vec<String> {
+    fn read(&self, headers: &HeaderMap) -> Vec<String> {
         let list = self.header.as_ref().and_then(|name| told(name, headers).ok()?);
         let names = list.unwrap_or_default().split(',').map(str::trim);
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
@@ -27,7 +27,7 @@ impl Groups {
         if self.create.is_empty() {
             return Ok(());
         }
-        let theirs = self.of(headers);
+        let theirs = self.read(headers);
         if theirs.iter().any(|name| self.create.contains(name)) {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use crate::net::problem::Problem;
 use crate::people::audit_events::Kind;
 use crate::people::owner::Storing;
-use crate::people::storage_usage::{self, DAY};
+use crate::people::storage_usage::{self, SECONDS_PER_DAY};
 use crate::store::Store;
 
 /// Limits on what one owner may have; `None` is without a limit.
@@ -26,7 +26,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    fn of(self, kind: Kind) -> Option<u64> {
+    fn limit(self, kind: Kind) -> Option<u64> {
         match kind {
             Kind::Design => self.designs,
             Kind::Session => self.sessions,
@@ -57,7 +57,7 @@ impl Quotas {
 
     /// Whether there is a limit at all.
     pub(crate) fn is_there(&self, kind: Kind) -> bool {
-        self.limits.of(kind).or(self.limits.mib).is_some()
+        self.limits.limit(kind).or(self.limits.mib).is_some()
     }
 
     /// Checks that they may keep one thing more. It looks into the store: not for threads that
@@ -73,7 +73,7 @@ impl Quotas {
         client: &str,
         now_secs: u64,
     ) -> Result<(), Problem> {
-        let most = self.limits.of(kind);
+        let most = self.limits.limit(kind);
         let plural = kind.plural();
         let used = storage_usage::used_by(store, &storing.owner)
             .map_err(|error| Problem::unusable_store(&error, "what an owner has"))?;
@@ -112,7 +112,7 @@ impl Quotas {
         now_secs: u64,
     ) -> Result<(), Problem> {
         let mut keyless = self.keyless.lock().unwrap_or_else(PoisonError::into_inner);
-        let day = now_secs / DAY;
+        let day = now_secs / SECONDS_PER_DAY;
         if keyless.day != day {
             *keyless = Keyless { day, counts: HashMap::new() };
         }

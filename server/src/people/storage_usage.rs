@@ -1,14 +1,16 @@
-//! Everything that a server keeps, thing by thing, whoever's it is: for those who run it, and for
+//! Everything that a server keeps, item by item, whoever's it is: for those who run it, and for
 //! their rules on how much and how long.
 //!
 //! Designs, sessions and sweeps are in the store, traces are files beside it. The modules of each
 //! make and change them; here they are listed, counted, exported and deleted.
 
-mod thing;
+mod stored_item;
 mod ledger;
 
-pub(crate) use ledger::{Left, OpenedNotes, Sum, due, forget, makers, note, own, used_by};
-pub(crate) use thing::{DAY, Thing};
+pub(crate) use ledger::{
+    OpenedNotes, RemainingOwners, Sum, due, forget, makers, note, own, used_by,
+};
+pub(crate) use stored_item::{SECONDS_PER_DAY, StoredItem};
 
 use std::fs;
 use std::path::Path;
@@ -21,15 +23,15 @@ use crate::people::owner::Owner;
 use crate::store::{Lazy, StoreError};
 use crate::{ground::calendar, store::traces};
 
-/// All things of a kind below a data directory.
-pub(crate) fn things(data: &Path, store: &Lazy, kind: Kind) -> Result<Vec<Thing>, StoreError> {
+/// All items of a kind below a data directory.
+pub(crate) fn items(data: &Path, store: &Lazy, kind: Kind) -> Result<Vec<StoredItem>, StoreError> {
     if kind != Kind::Trace {
-        return if store.exists() { ledger::things(&store.open()?, kind) } else { Ok(vec![]) };
+        return if store.exists() { ledger::items(&store.open()?, kind) } else { Ok(vec![]) };
     }
     let owners = if store.exists() { ledger::owners(&store.open()?, kind)? } else { vec![] };
     let mut found = vec![];
     for (id, bytes, at) in files(data) {
-        let of = |owner: Option<String>| Thing {
+        let of = |owner: Option<String>| StoredItem {
             kind,
             id: id.clone(),
             owner,
@@ -65,7 +67,7 @@ pub(crate) fn due_traces(data: &Path, before_secs: u64, most: usize) -> Vec<Stri
     due.map(|(id, ..)| id).take(most).collect()
 }
 
-/// Lines that export a thing: the first says what it is; for a session its events follow, for a
+/// Lines that export an item: the first says what it is; for a session its events follow, for a
 /// sweep nothing does. A trace's file is named, not in it.
 pub(crate) fn export(
     data: &Path,
@@ -87,7 +89,7 @@ pub(crate) fn export(
     Ok(line.into_iter().collect())
 }
 
-/// Deletes a thing, for all who have it; false where there is none. What is large goes in pieces.
+/// Deletes an item, for all who have it; false where there is none. What is large goes in pieces.
 pub(crate) fn delete(data: &Path, store: &Lazy, kind: Kind, id: &str) -> Result<bool, StoreError> {
     let known = store.exists() && ledger::delete(&store.open()?, kind, id)?;
     if kind != Kind::Trace {
@@ -97,7 +99,7 @@ pub(crate) fn delete(data: &Path, store: &Lazy, kind: Kind, id: &str) -> Result<
     crate::ground::files::remove(&file).map_err(|error| StoreError::disk(&file, &error))
 }
 
-/// Takes a thing from one owner, or from all where none is named. Designs and traces may be others'
+/// Takes an item from one owner, or from all where none is named. Designs and traces may be others'
 /// too, and stay for them; a session or a sweep has one maker and goes.
 pub(crate) fn take(
     data: &Path,
@@ -108,7 +110,7 @@ pub(crate) fn take(
 ) -> Result<(), StoreError> {
     if let (Some(owner), Kind::Design | Kind::Trace) = (owner, kind)
         && store.exists()
-        && ledger::take(&store.open()?, kind, id, owner)? != Some(Left::Nobody)
+        && ledger::take(&store.open()?, kind, id, owner)? != Some(RemainingOwners::Nobody)
     {
         return Ok(());
     }
@@ -120,7 +122,7 @@ pub(crate) fn take_trace(
     store: &Lazy,
     hash: &str,
     owner: &Owner,
-) -> Result<Option<Left>, StoreError> {
+) -> Result<Option<RemainingOwners>, StoreError> {
     let take = |store| {
         let left = ledger::take(store, Kind::Trace, hash, owner.as_str())?;
         left.map_or_else(

@@ -8,7 +8,7 @@ use std::{fs, io};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::fault::{Cause, StoreError};
-use super::names::{BUSY, FILE};
+use super::names::{BUSY_TIMEOUT, FILE};
 use super::place::{Place, pages_bytes};
 use super::postgres::{Address, Session};
 use super::sql;
@@ -58,7 +58,7 @@ struct Opened {
 }
 
 /// Time for which a database that couldn't be reached isn't tried again.
-const PAUSE: Duration = Duration::from_secs(1);
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 impl Lazy {
     /// Store of a data directory.
@@ -106,7 +106,7 @@ impl Lazy {
             return Ok(store.clone());
         }
         if let Some((at, error)) = &opened.refused
-            && at.elapsed() < PAUSE
+            && at.elapsed() < RECONNECT_DELAY
         {
             return Err(error.clone());
         }
@@ -249,7 +249,7 @@ impl Database {
 
 /// Sets the file up and brings its tables to this version.
 fn prepare(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // Before there is a log: a file has its tables or is empty, whenever its making was cut off,

@@ -15,4 +15,4 @@ pub(crate) const JOURNAL: &str = "-journal";
 pub(crate) const MAKING: &str = "-making";
 
 /// Time to wait for another program that has the file locked.
-pub(super) const BUSY: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

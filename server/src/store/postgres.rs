@@ -11,7 +11,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, config};
 
 use super::fault::{Cause, StoreError};
-use super::names::BUSY;
+use super::names::BUSY_TIMEOUT;
 use super::sql::{self, Param, Row, Value};
 use super::tables::{MIGRATIONS, NEWEST, Tables};
 
@@ -133,8 +133,8 @@ impl Session {
             "SET synchronous_commit = on; SET lock_timeout = {busy}; \
              SET statement_timeout = {slow}; SET idle_in_transaction_session_timeout = {slow}; \
              SET client_min_messages = warning",
-            busy = BUSY.as_millis(),
-            slow = (BUSY * 6).as_millis(),
+            busy = BUSY_TIMEOUT.as_millis(),
+            slow = (BUSY_TIMEOUT * 6).as_millis(),
         );
         let set = self.runtime.block_on(client.batch_execute(&setup));
         set.map_err(|error| self.explain(&error))?;

@@ -13,7 +13,7 @@ use super::fault::{Cause, StoreError};
 use super::place::{Place, pages_bytes};
 
 /// Time for which a look is valid.
-const FRESH: Duration = Duration::from_secs(1);
+const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// Longest time until an answer.
 const MAX_WAIT: Duration = Duration::from_secs(3);
@@ -67,7 +67,7 @@ impl Readiness {
         let (last, store) = (Arc::clone(&self.last), Arc::clone(store));
         let look = async {
             let mut last = last.lock_owned().await;
-            if let Some(look) = last.as_ref().filter(|look| look.at.elapsed() < FRESH) {
+            if let Some(look) = last.as_ref().filter(|look| look.at.elapsed() < MAX_AGE) {
                 return look.found;
             }
             let looks = tokio::task::spawn_blocking(move || {

@@ -18,7 +18,7 @@ const PREFIX: &str = "moescape-";
 const MAX_RETRY: Duration = Duration::from_mins(10);
 
 /// Time from the server's start to its first copy.
-const FIRST: Duration = Duration::from_secs(2);
+const FIRST_BACKUP_DELAY: Duration = Duration::from_secs(2);
 
 /// Schedule of copies: where they go, how often they are made, and how many stay.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn start(data: PathBuf, schedule: Schedule, told: Arc<Telemetry>) -> io::Result<()> {
     let thread = std::thread::Builder::new().name("copies".to_owned());
     let work = move || {
-        std::thread::sleep(FIRST.min(schedule.every));
+        std::thread::sleep(FIRST_BACKUP_DELAY.min(schedule.every));
         loop {
             // One that was made before a restart counts.
             let age = newest(&schedule.to).map(|at| calendar::now_secs().saturating_sub(at));

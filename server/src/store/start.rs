@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::names::{BUSY, FILE, JOURNAL, LOG, MAKING, MEMORY};
+use super::names::{BUSY_TIMEOUT, FILE, JOURNAL, LOG, MAKING, MEMORY};
 use super::tables::{self, Tables};
 
 /// Longest time for looking at the pages of a file, in seconds; SQLite checks some hundred MB a
@@ -173,7 +173,7 @@ enum Inside {
 fn inside(file: &Path) -> rusqlite::Result<Inside> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     let tables = tables::read(&connection)?;
     if let Some(complaint) = tables.complaint() {
         let is_newer = matches!(tables, Tables::Newer(_));
@@ -200,7 +200,7 @@ fn inside(file: &Path) -> rusqlite::Result<Inside> {
 /// The version of a file's tables; `None` for one that isn't ours. Nothing is written.
 pub(crate) fn version(file: &Path) -> rusqlite::Result<Option<usize>> {
     let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(match tables::read(&connection)? {
         Tables::Ours(version) => Some(version),
         Tables::None | Tables::Newer(_) | Tables::Without(_) | Tables::Foreign => None,

@@ -15,7 +15,7 @@ use model::routing::text::{self, TextError};
 use model::routing::{Trace, measure};
 use reports::typed::Real;
 
-use crate::net::limits::Turns;
+use crate::net::limits::FairQueue;
 
 /// Room for traces, in MiB, unless a flag says otherwise.
 pub(crate) const MAX_MIB: u64 = 1_024;
@@ -27,7 +27,7 @@ const MAX_READERS: usize = 2;
 const MAX_READERS_PER_ADDRESS: u64 = 2;
 
 reports::said! {
-    /// What a trace is.
+    /// Summary of a stored trace.
     #[derive(Clone, Debug, schemars::JsonSchema)]
     #[schemars(rename = "Trace")]
     pub(crate) struct TraceSummary {
@@ -65,7 +65,7 @@ impl TraceSummary {
 #[derive(Debug)]
 pub(crate) struct Traces {
     pub(crate) store: Store,
-    pub(crate) readers: Turns,
+    pub(crate) readers: FairQueue,
 }
 
 impl Traces {
@@ -73,7 +73,7 @@ impl Traces {
     pub(crate) fn new(data: &Path, mib: u64) -> Self {
         Self {
             store: Store::new(data.join(DIRECTORY), mib.saturating_mul(1 << 20)),
-            readers: Turns::new(MAX_READERS, MAX_READERS_PER_ADDRESS),
+            readers: FairQueue::new(MAX_READERS, MAX_READERS_PER_ADDRESS),
         }
     }
 }

@@ -28,7 +28,7 @@ impl Transaction<'_> {
                 let mut statement = connection.prepare(sql)?;
                 Ok(statement.execute(rusqlite::params_from_iter(params))?)
             }
-            On::Postgres(session) => session.execute(sql, &of(params)),
+            On::Postgres(session) => session.execute(sql, &bindings(params)),
         }
     }
 
@@ -75,12 +75,12 @@ impl Transaction<'_> {
                 }
                 Ok(rows)
             }
-            On::Postgres(session) => session.rows(sql, &of(params)),
+            On::Postgres(session) => session.rows(sql, &bindings(params)),
         }
     }
 }
 
-fn of<'a>(params: Params<'a>) -> Vec<Param<'a>> {
+fn bindings<'a>(params: Params<'a>) -> Vec<Param<'a>> {
     params.iter().map(|one| one.param()).collect()
 }
 

@@ -251,7 +251,7 @@ fn every_column_of_a_file_of_runs_is_explained() {
 
 #[test]
 fn every_route_is_in_the_reference_of_the_api() {
-    let document: Value = serde_json::from_str(server::http::openapi::document()).unwrap();
+    let document: Value = serde_json::from_str(server::api_document()).unwrap();
     let mut rows = vec![row(["Route", "Does"])];
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {

@@ -1,9 +1,8 @@
 //! Figures of the structure, each with a limit that is only ever lowered.
 //!
 //! What a reader meets first is counted: modules at a crate's root, doc comments that open with a
-//! riddle in place of a noun, descriptions of the API that are kept by hand, commands that reach
-//! into the pages, formulas that read designs. A change that passes a limit is told which file
-//! has how many.
+//! riddle in place of a noun, words of the API's description, commands that reach into the pages,
+//! formulas that read designs. A change that passes a limit is told which file has how many.
 
 use std::path::Path;
 
@@ -18,6 +17,16 @@ const RIDDLES: [&str; 10] =
 
 /// Folders of the model whose formulas read deployments and plans, never designs.
 const FORMULAS: [&str; 6] = ["answer", "device", "layer", "schedule", "serving", "training"];
+
+/// Starts of what describes the API, in the files of its endpoints.
+const DESCRIPTIONS: [&str; 6] = [
+    "endpoints!",
+    "parameter_list!",
+    "const ",
+    "pub(super) const ",
+    "impl JsonSchema",
+    "fn groups",
+];
 
 /// A figure: its name, its limit, and how much of it there is in a file.
 struct Figure {
@@ -43,14 +52,14 @@ const FIGURES: [Figure; 9] = [
         limit: 14,
         count: |path, text| modules("server", path, text),
     },
-    Figure { name: "doc comments that open with a riddle", limit: 266, count: riddles },
-    Figure { name: "lines of the API's description by hand", limit: 3_622, count: by_hand },
+    Figure { name: "doc comments that open with a riddle", limit: 159, count: riddles },
+    Figure { name: "lines of the API's description by hand", limit: 386, count: by_hand },
     Figure { name: "files of commands and tools that reach into the app", limit: 0, count: pages },
     Figure { name: "designs read in formulas", limit: 31, count: designs },
-    Figure { name: "functions of the model that take a whole plan", limit: 114, count: plans },
+    Figure { name: "functions of the model that take a whole plan", limit: 105, count: plans },
     Figure {
         name: "lines of Rust",
-        limit: 242_700,
+        limit: 242_840,
         count: |path, text| {
             if is_rust(path) { text.lines().count() } else { 0 }
         },
@@ -60,7 +69,7 @@ const FIGURES: [Figure; 9] = [
 /// Fails with every figure above its limit, and where most of it is.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut git = std::process::Command::new("git");
-    git.current_dir(&workspace.root).args(["ls-files", "*.rs", "server/*.json"]);
+    git.current_dir(&workspace.root).args(["ls-files", "*.rs"]);
     let mut files = Vec::new();
     for path in command::output(&mut git)?.lines() {
         let file = workspace.root.join(path);
@@ -127,12 +136,27 @@ fn riddles(path: &str, text: &str) -> usize {
     count
 }
 
-/// Lines that describe the API and that no type keeps right.
+/// Lines with words that describe the API and that no type keeps right: the doc comments and texts
+/// of endpoints and parameters, examples among them.
 fn by_hand(path: &str, text: &str) -> usize {
-    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_description =
-        path.starts_with("server/src") && name.ends_with(".json") && name.contains("api");
-    if is_description { text.lines().count() } else { 0 }
+    let is_words = path == "server/src/http/endpoint/words.rs";
+    let has_endpoints = text.contains("\nendpoints! {") || text.contains("-> Vec<Group> {");
+    if !path.starts_with("server/src/http/") || !(is_words || has_endpoints) {
+        return 0;
+    }
+    let (mut describes, mut is_open, mut count) = (false, false, 0);
+    for line in text.lines() {
+        if !is_open && line.starts_with(|it: char| it.is_ascii_alphabetic()) {
+            describes = is_words || DESCRIPTIONS.iter().any(|start| line.starts_with(start));
+        }
+        let is_quoted = is_open || line.contains('"');
+        is_open ^= line.matches('"').count() % 2 == 1;
+        let words = line.trim_start();
+        let is_doc = line.starts_with(' ') && words.starts_with("/// ");
+        let is_route = ["get ", "post ", "delete "].iter().any(|it| words.starts_with(it));
+        count += usize::from(describes && (is_doc || is_quoted && !is_route));
+    }
+    count
 }
 
 /// Whether a command or a tool for agents imports pages.
@@ -184,10 +208,19 @@ mod tests {
     }
 
     #[test]
+    fn words_of_the_api_are_doc_comments_and_texts_of_its_endpoints() {
+        let text = "/// No part.\nfn f() { g(\"x\") }\nendpoints! {\n    /// Sum.\n    ///\n    \
+                    /// More.\n    get \"/a\" => a as a {\n        .takes(of::<T>)\n        \
+                    .example(r#\"{\"b\":\n            1}\"#)\n    }\n}\nconst B: &str = \"c\";\n";
+        assert_eq!(by_hand("server/src/http/routes/a.rs", text), 5);
+        assert_eq!(by_hand("server/src/cli/a.rs", text), 0);
+        assert_eq!(by_hand("server/src/http/endpoint/words.rs", "const A: &str = \"b\";\n"), 1);
+    }
+
+    #[test]
     fn formulas_are_the_rooms_that_have_them() {
         assert_eq!(designs("model/src/training/step.rs", "plan.design().a + plan.design().b"), 2);
         assert_eq!(designs("model/src/search/find.rs", "plan.design()"), 0);
-        assert_eq!(by_hand("server/src/http/openapi/api.json", "{\n}\n"), 2);
         assert_eq!(pages("server/src/cli/find.rs", "use app::site;"), 1);
     }
 }

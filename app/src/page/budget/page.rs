@@ -1,43 +1,31 @@
 //! The page as a whole.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use model::metric::MetricId;
 use present::html::broken::broken_link;
-use present::page::budget::{Asked, Shown, asked, brief, charts, labels, quality};
+use present::page::budget::{BudgetInput, BudgetAnswer, asked, brief, charts, form, labels, quality};
 use present::site::Page;
 
+use super::browser;
 use super::state::{EXPLAINED, State};
-use super::{browser, form};
 use crate::browser::on_server;
-use crate::panel::asking::{Explained, explained, section};
-use crate::panel::header;
+use crate::panel::asking::{self, Explained, explained, section};
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {
-    let main = match asked(raw) {
-        Ok(asked) => Either::Left(live(asked)),
-        Err(errors) => {
-            let html = on_server(|| broken_link(&errors, Page::Budget));
-            Either::Right(view! { <main id="results" class="broken-link" inner_html=html></main> })
-        }
-    };
-    view! {
-        <div class="schedule-page">
-            {header::beside(Page::Budget, "results", "Skip to the results")}
-            {main}
-        </div>
-    }
+    let main =
+        asked(raw).map(live).map_err(|errors| on_server(|| broken_link(&errors, Page::Budget)));
+    asking::page(Page::Budget, main)
 }
 
-fn live(asked: Asked) -> impl IntoView {
+fn live(asked: BudgetInput) -> impl IntoView {
     let state = State::new(asked);
     let announcement = browser::install(state);
     let (subject, cards) = (
         Memo::new(move |_| state.with_shown(labels::subject)),
         Memo::new(move |_| state.with_shown(labels::cards)),
     );
-    let shown = move |text: fn(&Shown) -> String| move || state.with_shown(text);
+    let shown = move |text: fn(&BudgetAnswer) -> String| move || state.with_shown(text);
     let problems = move || {
         let violations = state.violations();
         state.with(|asked| labels::problems(&violations, asked))
@@ -50,13 +38,7 @@ fn live(asked: Asked) -> impl IntoView {
             <div id="results" class="schedule-results answer-head"
                 class:stale=move || state.is_stale()
             >
-                <div
-                    class="verdict broken"
-                    role="region"
-                    aria-label="Broken rules"
-                    hidden=move || !state.is_stale()
-                    inner_html=problems
-                ></div>
+                {asking::verdict(move || state.is_stale(), problems)}
                 <section class="card schedule-card" aria-label="What is trained"
                     inner_html=move || subject.get()
                 ></section>
@@ -64,7 +46,9 @@ fn live(asked: Asked) -> impl IntoView {
                     inner_html=move || cards.get()
                 ></section>
             </div>
-            {form::form(state)}
+            {asking::form(state, Page::Budget, "Design, run and failures", |state| {
+                state.with(|asked| form::html(asked, &state.violations()))
+            })}
             <div class="schedule-results" class:stale=move || state.is_stale()>
                 {section("surface", "Goodput over failures and storage", shown(charts::surface))}
                 {section("spread", "How far equal runs lie apart", shown(labels::spread))}

@@ -4,11 +4,10 @@ use leptos::prelude::*;
 use model::Plan;
 use model::design::KnobId;
 use model::design::violation::Violation;
-use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
-use present::page::budget::{Asked, Shown};
+use present::page::budget::{BudgetInput, BudgetAnswer, with_preset};
 
-use crate::panel::asking::{Asking, Outcome, Typed};
+use crate::panel::asking::{Asking, Field, Outcome, Typed};
 
 /// The regimes whose metrics the page explains.
 pub(super) const EXPLAINED: [Regime; 2] = [Regime::Budget, Regime::Quality];
@@ -16,19 +15,19 @@ pub(super) const EXPLAINED: [Regime; 2] = [Regime::Budget, Regime::Quality];
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
-    outcome: Outcome<Asked, Shown>,
+    outcome: Outcome<BudgetInput, BudgetAnswer>,
     explained: RwSignal<MetricId>,
     typed: Typed,
 }
 
 impl State {
-    pub(super) fn new(asked: Asked) -> Self {
-        let is_legal = |asked: &Asked| {
+    pub(super) fn new(asked: BudgetInput) -> Self {
+        let is_legal = |asked: &BudgetInput| {
             let baseline = asked.baseline.iter();
             baseline.chain([&asked.design]).all(|design| Plan::new(design).is_ok())
         };
         let explained = RwSignal::new(MetricId::days_to_train);
-        let outcome = Outcome::new(asked, is_legal, Shown::new);
+        let outcome = Outcome::new(asked, is_legal, BudgetAnswer::new);
         Self { outcome, explained, typed: Typed::new() }
     }
 
@@ -47,7 +46,7 @@ impl State {
     }
 
     /// Part of the request.
-    pub(super) fn with<T>(self, read: impl FnOnce(&Asked) -> T) -> T {
+    pub(super) fn with<T>(self, read: impl FnOnce(&BudgetInput) -> T) -> T {
         self.outcome.with_asked(read)
     }
 
@@ -62,36 +61,38 @@ impl State {
     }
 
     /// Text of the design shown: the request, or the last one that could train.
-    pub(super) fn with_shown(self, text: impl FnOnce(&Shown) -> String) -> String {
+    pub(super) fn with_shown(self, text: impl FnOnce(&BudgetAnswer) -> String) -> String {
         self.outcome.with_shown(text)
     }
 
     /// Asks for something else.
-    pub(super) fn ask(self, asked: Asked) {
+    pub(super) fn ask(self, asked: BudgetInput) {
         self.typed.forget();
         self.outcome.ask(asked);
     }
 }
 
 impl Asking for State {
-    const TYPED_AS: &'static str = "text";
-
-    fn value(self, id: KnobId) -> Value {
-        self.with(|asked| asked.design.get(id))
+    fn knob(name: &str) -> Option<KnobId> {
+        KnobId::named(name)
     }
 
-    fn write(self, id: KnobId, text: &str) {
+    fn text(self, field: &Field) -> String {
+        self.with(|asked| field.text(&asked.design))
+    }
+
+    fn write(self, field: &Field, text: &str) {
         let mut asked = self.outcome.asked_untracked();
-        if self.typed.set(&mut asked.design, id, text) {
+        if self.typed.set(&mut asked.design, field, text, with_preset) {
             self.ask(asked);
         }
     }
 
-    fn refused(self, id: KnobId) -> Option<String> {
-        self.typed.refused(id)
+    fn refused(self, field: &Field) -> Option<String> {
+        self.typed.refused(field)
     }
 
-    fn is_broken(self, id: KnobId) -> bool {
-        self.outcome.is_broken(id)
+    fn is_broken(self, field: &Field) -> bool {
+        self.outcome.is_broken(field)
     }
 }

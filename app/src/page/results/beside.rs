@@ -3,7 +3,7 @@
 
 use leptos::wasm_bindgen::JsValue;
 use model::metric::MetricId;
-use present::page::results::beside::Beside;
+use present::page::results::beside::ReferenceDesign;
 use web_sys::js_sys::{JSON, Reflect};
 
 /// A design beside those of the sweep.
@@ -23,7 +23,7 @@ impl Neighbour {
     }
 }
 
-impl Beside for Neighbour {
+impl ReferenceDesign for Neighbour {
     fn label(&self) -> &str {
         &self.label
     }

@@ -29,7 +29,7 @@ const MIN_PAUSE: f64 = 250.0;
 const POLL_BACKOFF: f64 = 3.0;
 
 /// Pause before another request after an answer that can't be used, in milliseconds.
-const RETRY: f64 = 3_000.0;
+const RETRY_DELAY_MILLIS: f64 = 3_000.0;
 
 /// The page, shared by everything that it hears of.
 pub(super) type Shared = Rc<RefCell<Live>>;
@@ -163,7 +163,7 @@ fn get(live: &Shared) {
                 Err(gone) if gone => page.end("removed"),
                 Err(_) => {
                     page.is_stale = true;
-                    page.next_get = now() + RETRY;
+                    page.next_get = now() + RETRY_DELAY_MILLIS;
                 }
             }
         }
@@ -225,7 +225,7 @@ fn follow(live: &Shared) {
                 // The data says whether there is something to hear of still.
                 page.source = None;
                 page.is_followed = false;
-                page.next_get = page.next_get.max(now() + RETRY);
+                page.next_get = page.next_get.max(now() + RETRY_DELAY_MILLIS);
             }
             get_later(&shared);
         }

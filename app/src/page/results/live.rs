@@ -39,7 +39,7 @@ pub(super) struct Drag {
 const PICTURES: usize = 3;
 
 /// More designs than this are many: what takes its time waits until a hand rests.
-const MANY: usize = 3_000;
+const MANY_DESIGNS: usize = 3_000;
 
 /// The design that is held, and an axis that is moved with where it is.
 type Held = (Option<usize>, Option<(usize, f64)>);
@@ -308,7 +308,7 @@ impl Live {
         }
         self.write("part-bar", parts::bar(data, &self.view, &self.selection));
         // While a range of many designs is dragged, pictures follow; tables when it is there.
-        self.is_behind = self.drag.is_some() && data.rows.len() > MANY;
+        self.is_behind = self.drag.is_some() && data.rows.len() > MANY_DESIGNS;
         if self.is_behind {
             return;
         }

@@ -24,7 +24,7 @@ use present::format;
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 
 /// Largest distance of a pointer from a design, in pixels.
-const REACH: f64 = 18.0;
+const MAX_POINTER_DISTANCE: f64 = 18.0;
 
 /// Takes an event in.
 pub(super) fn event(live: &Shared, event: &Event) {
@@ -140,7 +140,7 @@ fn pointer(live: &mut Live, event: &PointerEvent, kind: &str) {
 /// The design at a place of a picture.
 fn design_at(live: &Live, data: &Data, id: &str, at: (f64, f64)) -> Option<usize> {
     match id {
-        "scatter" => live.places.nearest(data, &live.selection, at, REACH),
+        "scatter" => live.places.nearest(data, &live.selection, at, MAX_POINTER_DISTANCE),
         "parallel" => live.lanes.as_ref()?.nearest(&live.columns, &live.selection, at),
         _ => None,
     }

@@ -24,10 +24,10 @@ use super::{browser, history, presence, prose};
 const PAUSES: (f64, f64) = (400.0, 15_000.0);
 
 /// A line on which nothing was heard for this long is asked after, in milliseconds.
-const QUIET: f64 = 25_000.0;
+const MAX_QUIET_MILLIS: f64 = 25_000.0;
 
 /// Interval between checks whether the line is quiet.
-const LOOK: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Opens the line, and keeps it open as long as the page is there.
 pub(super) fn install(session: Session) {
@@ -41,7 +41,7 @@ pub(super) fn install(session: Session) {
         session.show();
         socket::put(Some(Client::new()));
         connect(session);
-        let look = set_interval_with_handle(move || look(session), LOOK).ok();
+        let look = set_interval_with_handle(move || look(session), POLL_INTERVAL).ok();
         let online = window_event_listener(ev::online, move |_| again_at_once(session));
         let offline = window_event_listener(ev::offline, move |_| lose(session));
         on_cleanup(move || {
@@ -335,7 +335,7 @@ fn again_at_once(session: Session) {
 /// A dead line says nothing of itself: when nothing was heard for long, the server is asked.
 fn look(session: Session) {
     let is_quiet = with(|client| {
-        let is_quiet = client.is_welcome && browser::now() - client.heard > QUIET;
+        let is_quiet = client.is_welcome && browser::now() - client.heard > MAX_QUIET_MILLIS;
         if is_quiet {
             client.heard = browser::now();
         }

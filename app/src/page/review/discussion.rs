@@ -16,7 +16,7 @@ use crate::explorer::Topic;
 use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Threads that are drawn at once: a session may hold thousands.
-const AT_ONCE: usize = 100;
+const MAX_THREADS: usize = 100;
 
 /// Filter of the threads that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +69,13 @@ pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>
         let filter = filter.get();
         all.get().into_iter().filter(|(seq, _)| is_in(*seq, filter)).collect::<Vec<Key>>()
     });
-    let most = RwSignal::new(AT_ONCE);
+    let most = RwSignal::new(MAX_THREADS);
     let shown =
         move || found.with(|found| found.iter().take(most.get()).copied().collect::<Vec<Key>>());
     let older = live(move || {
         let left = found.with(Vec::len).saturating_sub(most.get());
         let label = format!("Show older threads ({} more)", format::whole(left as u64));
-        let more = move |_| most.update(|most| *most += AT_ONCE);
+        let more = move |_| most.update(|most| *most += MAX_THREADS);
         (left > 0).then(|| {
             view! { <button type="button" class="button" on:click=more>{label}</button> }.part()
         })

@@ -14,10 +14,10 @@ use super::{browser, sync};
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text};
 
 /// Events per request.
-const AT_ONCE: usize = 1_000;
+const PAGE_EVENTS: usize = 1_000;
 
 /// The last events are listed; the slider goes to all of them.
-const SHOWN: usize = 200;
+const MAX_LISTED_EVENTS: usize = 200;
 
 /// Takes in an event that happened just now.
 pub(super) fn hear(session: Session, event: &Event) {
@@ -44,7 +44,7 @@ pub(super) fn get(session: Session) {
             let Some(after) = after.filter(|after| *after < untrack(|| session.seq())) else {
                 return;
             };
-            let address = session.address(&format!("log?after={after}&limit={AT_ONCE}"));
+            let address = session.address(&format!("log?after={after}&limit={PAGE_EVENTS}"));
             let answer = browser::fetch("GET", &address, None).await;
             let events = answer.and_then(|(_, text)| events(&text)).unwrap_or_default();
             let next = events.first().is_some_and(|first| first.seq == after + 1);
@@ -116,7 +116,11 @@ pub(super) fn history(session: Session) -> Part {
     };
     let keys = move || {
         session.log.with(|log| {
-            log.iter().rev().take(SHOWN).map(|event| (event.seq, 0)).collect::<Vec<Key>>()
+            log.iter()
+                .rev()
+                .take(MAX_LISTED_EVENTS)
+                .map(|event| (event.seq, 0))
+                .collect::<Vec<Key>>()
         })
     };
     let one = move |seq| {

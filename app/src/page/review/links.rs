@@ -73,14 +73,14 @@ pub(super) fn links(session: Session) -> Part {
 
 /// Fields of the form that makes a link.
 #[derive(Clone, Copy)]
-struct Asked {
+struct LinkForm {
     role: RwSignal<Role>,
     /// Index into [`LASTING`].
     lasting: RwSignal<usize>,
     name: RwSignal<String>,
 }
 
-impl Asked {
+impl LinkForm {
     fn body(self) -> String {
         let lasting = LASTING.get(self.lasting.get_untracked());
         let body = Body {
@@ -104,7 +104,7 @@ struct Body {
 fn for_owner(session: Session) -> Part {
     let listed = RwSignal::new(Vec::<Listed>::new());
     let made = RwSignal::new(None::<(Role, String)>);
-    let asked = Asked {
+    let asked = LinkForm {
         role: RwSignal::new(Role::Edit),
         lasting: RwSignal::new(0),
         name: RwSignal::new(String::new()),
@@ -193,8 +193,8 @@ fn end(session: Session) -> Part {
 }
 
 /// Form that makes a link.
-fn form(asked: Asked, make: Callback<()>) -> Part {
-    let Asked { role, lasting, name } = asked;
+fn form(asked: LinkForm, make: Callback<()>) -> Part {
+    let LinkForm { role, lasting, name } = asked;
     let roles = Role::ALL.map(|role| {
         view! {
             <option value=role.name() selected=role == Role::Edit>{labels::role(role)}</option>

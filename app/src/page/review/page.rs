@@ -12,7 +12,7 @@ use super::data::{self, Served};
 use super::session::{Line, Session};
 use super::{bar, client, cursors, discussion, history, name, panel, presence, start, sync};
 use crate::browser::download::closest;
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::keys;
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::{cards, conventions, explanation, header, help, knobs, verdict};
@@ -100,7 +100,7 @@ fn working(session: Session) -> Part {
 fn results(session: Session) -> Part {
     let explorer = session.explorer;
     let studies = Studies::new(explorer);
-    let is_stale = move || explorer.shown() != Shown::Design;
+    let is_stale = move || explorer.shown() != NumbersOf::Design;
     // A link in a study turns knobs for everyone: who may not reads so, and stays here.
     let pressed = move |event: ev::MouseEvent| {
         if let Some(anchor) = pressed_stage(&event)

@@ -14,7 +14,7 @@ use super::{places, socket};
 use crate::widget::part::{IntoPart, Part, live, text};
 
 /// Least interval between reports of what the visitor is at: twelve times a second at most.
-const PAUSE: Duration = Duration::from_millis(80);
+const REPORT_INTERVAL: Duration = Duration::from_millis(80);
 
 /// Tells the others what the visitor is at, and hears what ends following.
 pub(super) fn install(session: Session) {
@@ -69,7 +69,7 @@ pub(super) fn soon(session: Session) {
             let _ = is_due.try_set_value(false);
             look(session);
         },
-        PAUSE,
+        REPORT_INTERVAL,
     );
 }
 

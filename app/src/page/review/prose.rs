@@ -67,7 +67,7 @@ mod browser {
     use present::page::review::mentions::marked;
 
     /// Maximum number of texts per request.
-    const AT_ONCE: usize = 100;
+    const MAX_TEXTS: usize = 100;
 
     /// Texts on the page whose form isn't known.
     const UNFORMED: &str = ".prose[data-of]";
@@ -99,7 +99,7 @@ mod browser {
             .collect();
         of.sort_unstable();
         of.dedup();
-        of.truncate(AT_ONCE);
+        of.truncate(MAX_TEXTS);
         if of.is_empty() {
             return;
         }

@@ -16,15 +16,15 @@ use super::socket;
 use crate::browser::Later;
 
 /// Least interval between previews of a knob that is held: 15 a second at most.
-const PREVIEW: Duration = Duration::from_millis(67);
+const PREVIEW_INTERVAL: Duration = Duration::from_millis(67);
 
 /// A gesture by keys ends when the knobs have been still for this long.
-const STILL: Duration = Duration::from_millis(250);
+const SETTLE_DELAY: Duration = Duration::from_millis(250);
 
 /// Ties explorer and session to each other.
 pub(super) fn install(session: Session) {
     let explorer = session.explorer;
-    let still = Later::new(STILL);
+    let still = Later::new(SETTLE_DELAY);
     let preview = Preview::new(session);
     Effect::new(move |was: Option<()>| {
         explorer.with_design(|_| ());
@@ -133,7 +133,7 @@ impl Preview {
                     socket::say(&Ask::Preview { setting });
                 }
             },
-            PREVIEW,
+            PREVIEW_INTERVAL,
         );
     }
 

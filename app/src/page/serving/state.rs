@@ -6,24 +6,23 @@ use std::time::Duration;
 use leptos::prelude::*;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
 use model::search::find::{LayoutFront, OneThread};
 use model::serving::{LAYOUT, ServingPlan, infer};
-use present::page::serving::Ran;
 use present::page::serving::measured::Measured;
+use present::page::serving::{ServingAnswer, with_model};
 
 use crate::browser::{Later, takes_over};
-use crate::panel::asking::{Asking, Outcome, Typed};
+use crate::panel::asking::{Asking, Field, Outcome, Typed};
 
 /// Layouts follow when the numbers have been still for this long.
-const REST: Duration = Duration::from_millis(250);
+const DEBOUNCE: Duration = Duration::from_millis(250);
 
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub(super) struct State {
     resting: RwSignal<Design>,
-    outcome: Outcome<Design, Ran>,
+    outcome: Outcome<Design, ServingAnswer>,
     /// Whether the layouts are those that the page was opened with, as the server wrote them.
     front_stands: RwSignal<bool>,
     front: Memo<Arc<LayoutFront>>,
@@ -42,7 +41,7 @@ impl State {
         let outcome = Outcome::new(design, is_legal, |design| {
             let plan = ServingPlan::new(design)?;
             let inference = infer(&plan);
-            Ok(Ran { plan, inference })
+            Ok(ServingAnswer { plan, inference })
         });
         let layouts = move |design: &Design| LayoutFront::new(design, &OneThread);
         let front = Memo::new(move |_| Arc::new(resting.with(layouts)));
@@ -52,7 +51,7 @@ impl State {
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
         let wants_measured = RwSignal::new(!takes_over());
         let explained = RwSignal::new(MetricId::tpot_seconds);
-        let later = Later::new(REST);
+        let later = Later::new(DEBOUNCE);
         Self {
             resting,
             outcome,
@@ -82,7 +81,7 @@ impl State {
     }
 
     /// Text of the design shown: the requested one, or the last that could serve.
-    pub(super) fn with_shown(self, text: impl FnOnce(&Ran) -> String) -> String {
+    pub(super) fn with_shown(self, text: impl FnOnce(&ServingAnswer) -> String) -> String {
         self.outcome.with_shown(text)
     }
 
@@ -160,24 +159,26 @@ impl State {
 }
 
 impl Asking for State {
-    const TYPED_AS: &'static str = "number";
-
-    fn value(self, id: KnobId) -> Value {
-        self.with(|design| design.get(id))
+    fn knob(name: &str) -> Option<KnobId> {
+        KnobId::named(name)
     }
 
-    fn write(self, id: KnobId, text: &str) {
+    fn text(self, field: &Field) -> String {
+        self.with(|design| field.text(design))
+    }
+
+    fn write(self, field: &Field, text: &str) {
         let mut design = self.outcome.asked_untracked();
-        if self.typed.set(&mut design, id, text) {
+        if self.typed.set(&mut design, field, text, with_model) {
             self.ask(design);
         }
     }
 
-    fn refused(self, id: KnobId) -> Option<String> {
-        self.typed.refused(id)
+    fn refused(self, field: &Field) -> Option<String> {
+        self.typed.refused(field)
     }
 
-    fn is_broken(self, id: KnobId) -> bool {
-        self.outcome.is_broken(id)
+    fn is_broken(self, field: &Field) -> bool {
+        self.outcome.is_broken(field)
     }
 }

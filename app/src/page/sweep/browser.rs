@@ -25,10 +25,10 @@ use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
 
 /// Time that form and text have been still before the server is queried.
-const REST: Duration = Duration::from_millis(350);
+const DEBOUNCE: Duration = Duration::from_millis(350);
 
 /// A press of a button is over after this long: the form waits for it.
-const PRESS: Duration = Duration::from_millis(250);
+const PRESS_DELAY: Duration = Duration::from_millis(250);
 
 /// The page, shared by everything that it hears of.
 type Shared = Rc<RefCell<Builder>>;
@@ -181,7 +181,7 @@ fn change(page: &Shared, target: &Target) {
     if target.is_text {
         // What is pressed next would be replaced under the pointer, and lose the focus.
         let (later, taken) = (Rc::clone(page), target.value.clone());
-        set_timeout(move || write_form(&later, Some(&taken)), PRESS);
+        set_timeout(move || write_form(&later, Some(&taken)), PRESS_DELAY);
     } else {
         write_form(page, None);
     }
@@ -194,7 +194,7 @@ fn changed(page: &Shared) {
         waiting.clear();
     }
     let later = Rc::clone(page);
-    builder.waiting = set_timeout_with_handle(move || ask_cost(&later), REST).ok();
+    builder.waiting = set_timeout_with_handle(move || ask_cost(&later), DEBOUNCE).ok();
 }
 
 /// Writes the form; `taken` is a text that is in the spec by now.

@@ -7,7 +7,7 @@
 use model::design::KnobId;
 
 use crate::arguments::Argument;
-use crate::draft::{Draft, Question, UNTOLD, shortened};
+use crate::draft::{DEFAULTED, Draft, Question, shortened};
 use crate::files::is_file;
 
 use super::Dialect;
@@ -95,7 +95,7 @@ fn deepspeed(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
         if let Some((_, line)) = word(arguments, "zero-stage") {
             framework(arguments, "deepspeed", line);
         } else if title == OPENRLHF {
-            framework(arguments, "deepspeed", UNTOLD);
+            framework(arguments, "deepspeed", DEFAULTED);
         }
         return;
     };
@@ -128,7 +128,7 @@ fn reduction(arguments: &mut Vec<Argument>) {
     let names = ["zero-optimization.stage", "zero-stage", STRATEGY];
     let stage = names.iter().find_map(|name| word(arguments, name)).map(|(stage, _)| stage);
     if !matches!(stage.as_deref(), Some("3" | "optim_grads_params")) {
-        push(arguments, "overlap-grad-reduce", "false", UNTOLD);
+        push(arguments, "overlap-grad-reduce", "false", DEFAULTED);
     }
 }
 
@@ -310,7 +310,7 @@ fn launcher(arguments: &mut Vec<Argument>) {
     let is_one = ["num-gpus", "nproc-per-node"].iter().any(|name| says(name))
         && !["num-nodes", "nnodes", "hostfile"].iter().any(|name| says(name));
     if is_one {
-        push(arguments, "nnodes", "1", UNTOLD);
+        push(arguments, "nnodes", "1", DEFAULTED);
     }
 }
 
@@ -333,7 +333,7 @@ fn algorithm(title: &str, arguments: &mut Vec<Argument>) {
     let is_group = word(arguments, "rlhf-type").is_some_and(|(kind, _)| kind == "grpo");
     if title == SWIFT && find(arguments, "gradient-accumulation-steps").is_none() {
         let fewest = if is_group { "1" } else { "16" };
-        push(arguments, "least-batch-size", fewest, UNTOLD);
+        push(arguments, "least-batch-size", fewest, DEFAULTED);
     }
 }
 
@@ -341,16 +341,16 @@ fn algorithm(title: &str, arguments: &mut Vec<Argument>) {
 fn adapters(title: &str, arguments: &mut Vec<Argument>, draft: &mut Draft) {
     let is_stage = find(arguments, "stage").is_some() || find(arguments, "do-train").is_some();
     if title == FACTORY && is_stage && find(arguments, "finetuning-type").is_none() {
-        push(arguments, "finetuning-type", "lora", UNTOLD);
+        push(arguments, "finetuning-type", "lora", DEFAULTED);
     }
     if title == FACTORY && find(arguments, "disable-gradient-checkpointing").is_none() {
-        push(arguments, "recompute-granularity", "full", UNTOLD);
+        push(arguments, "recompute-granularity", "full", DEFAULTED);
     }
     if matches!(title, TRAINER | TRL | OPENRLHF) && is_on(arguments, "use-peft") {
         let is_given = ["lora-r", "lora-rank"].iter().any(|name| find(arguments, name).is_some());
         if !is_given {
             // `ModelConfig` of trl/trainer/model_config.py.
-            push(arguments, "lora-r", "16", UNTOLD);
+            push(arguments, "lora-r", "16", DEFAULTED);
         }
     }
     let four = ["load-in-4bit", "load-in-8bit"].iter().any(|name| is_on(arguments, name));

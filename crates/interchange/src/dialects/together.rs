@@ -261,7 +261,7 @@ fn of_neox(arguments: &mut Vec<Argument>) {
     let names = ["moe-num-experts", "num-experts"];
     let experts = names.iter().find_map(|name| number(arguments, name)).unwrap_or(1);
     if experts > 1 && find(arguments, "moe-top-k").is_none() {
-        push(arguments, "moe-top-k", "1", crate::draft::UNTOLD);
+        push(arguments, "moe-top-k", "1", crate::draft::DEFAULTED);
     } else if experts <= 1 {
         arguments.retain(|it| !(names.contains(&it.name.as_str()) || it.name.starts_with("moe-")));
     }

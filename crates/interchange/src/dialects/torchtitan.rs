@@ -2,7 +2,7 @@
 
 use super::Dialect;
 use super::To::{Argument as Is, Choice, Nothing};
-use super::words::{CHECKPOINT, DTYPE, UNTOLD};
+use super::words::{CHECKPOINT, DEFAULTED, DTYPE};
 
 /// The dialect whose experts TP splits where EP is 1.
 pub(super) const TITLE: &str = "torchtitan";
@@ -42,7 +42,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("parallelism.fsdp-reshard-after-forward", Choice(&[
                 ("always", "data-parallel-sharding-strategy", "optim_grads_params"),
                 ("never", "data-parallel-sharding-strategy", "optim_grads"),
-                ("default", "", UNTOLD),
+                ("default", "", DEFAULTED),
             ])),
             ("parallelism.tensor-parallel-degree", Is("tensor-model-parallel-size")),
             ("parallelism.pipeline-parallel-degree", Is("pipeline-model-parallel-size")),
@@ -66,7 +66,7 @@ pub(super) static DIALECTS: &[Dialect] = &[
             ("parallelism.expert-parallel-degree", Is("expert-model-parallel-size")),
             ("parallelism.expert-tensor-parallel-degree", Is("expert-tensor-parallel-size")),
             ("parallelism.pipeline-parallel-schedule", Choice(&[
-                ("1F1B", "", UNTOLD),
+                ("1F1B", "", DEFAULTED),
                 ("Interleaved1F1B", "virtual-pipeline-model-parallel-size", "2"),
                 ("GPipe", "schedules-method", "gpipe"),
                 ("ZBVZeroBubble", "schedules-method", "zbv"),

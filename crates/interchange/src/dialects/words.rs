@@ -1,7 +1,7 @@
 //! Words that several frameworks choose among: each with the argument that it is, and its value.
 
 /// Why a word that leaves it to the framework says nothing.
-pub(super) const UNTOLD: &str = "as without being told";
+pub(super) const DEFAULTED: &str = "as without being told";
 
 /// Sharding by ZeRO's stages and FSDP's strategies.
 pub(super) const SHARDING: &[(&str, &str, &str)] = &[

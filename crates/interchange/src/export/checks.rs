@@ -10,7 +10,7 @@ use super::{Target, groups, start};
 use crate::flags;
 
 /// The checks for a file, a sentence each.
-pub(super) fn of(target: Target, design: &Design, reading: &Reading) -> Vec<String> {
+pub(super) fn sentences(target: Target, design: &Design, reading: &Reading) -> Vec<String> {
     let mut checks = vec![];
     let extra = groups::extra(design);
     let has = |name: &str| extra.iter().any(|word| word.name == name);

@@ -5,13 +5,13 @@ use model::Plan;
 use model::design::{Design, KnobId};
 
 use super::reason;
-use super::{Target, Unsaid};
+use super::{Target, UnsupportedKnob};
 
 /// The least difference of a figure that is reported, as a share of the design's.
-const TOLD: f64 = 0.02;
+const MIN_REPORTED_DIFFERENCE: f64 = 0.02;
 
 /// The least share of a figure that a knob is named for.
-const NAMED: f64 = 0.005;
+const MIN_NAMED_SHARE: f64 = 0.005;
 
 /// Knobs that are named, at most.
 const MAX_NAMED: usize = 5;
@@ -65,7 +65,7 @@ pub struct Reading {
     /// Rules that the file breaks.
     pub broken: Vec<String>,
     /// Knobs that the file doesn't set and that change the figures or rules.
-    pub lost: Vec<Unsaid>,
+    pub lost: Vec<UnsupportedKnob>,
 }
 
 impl Reading {
@@ -99,7 +99,9 @@ impl Reading {
     #[must_use]
     pub fn differs(&self) -> bool {
         match (&self.design, &self.file) {
-            (Some(design), Some(file)) => file.differs(design, TOLD) || file.fits != design.fits,
+            (Some(design), Some(file)) => {
+                file.differs(design, MIN_REPORTED_DIFFERENCE) || file.fits != design.fits
+            }
             (Some(_), None) => true,
             // Of a design that breaks rules there are no figures to hold anything against.
             (None, _) => false,
@@ -153,7 +155,7 @@ impl Reading {
 
 /// The knobs that make the difference, those that make most of it first: each is taken back from
 /// the file alone.
-fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Vec<Unsaid> {
+fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Vec<UnsupportedKnob> {
     let own = Figures::of(file);
     let mut moved: Vec<(f64, KnobId)> = vec![];
     for knob in lost {
@@ -172,12 +174,12 @@ fn causes(target: Target, design: &Design, file: &Design, lost: &[KnobId]) -> Ve
     }
     moved.sort_by(|one, other| other.0.total_cmp(&one.0));
     let few: Vec<KnobId> =
-        moved.iter().filter(|(share, _)| *share > NAMED).map(|(_, knob)| *knob).collect();
+        moved.iter().filter(|(share, _)| *share > MIN_NAMED_SHARE).map(|(_, knob)| *knob).collect();
     let named = if few.is_empty() { lost.to_vec() } else { few };
-    let unsaid = |knob: KnobId| Unsaid {
+    let unsaid = |knob: KnobId| UnsupportedKnob {
         knob,
         value: design.get(knob).to_string(),
-        reason: reason::of(target, knob),
+        reason: reason::reason(target, knob),
     };
     named.into_iter().take(MAX_NAMED).map(unsaid).collect()
 }

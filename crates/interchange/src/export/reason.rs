@@ -37,7 +37,7 @@ pub(super) fn rank(reason: &str) -> usize {
 }
 
 /// The reason for a knob.
-pub(super) fn of(target: Target, knob: KnobId) -> &'static str {
+pub(super) fn reason(target: Target, knob: KnobId) -> &'static str {
     let by_code = matches!(target, Target::Deepspeed | Target::Accelerate | Target::Torchtitan);
     let general = match knob.knob().section {
         _ if knob == KnobId::extra_arguments => Some(CARRIED),
@@ -75,7 +75,7 @@ pub(super) fn of(target: Target, knob: KnobId) -> &'static str {
 /// Whether a file of the target would set a knob if it had a word for it. The others are set
 /// elsewhere, or not at all.
 pub(super) fn is_of_file(target: Target, knob: KnobId) -> bool {
-    [SPELLED, ARGUMENT, KEY, WHOLE].contains(&of(target, knob))
+    [SPELLED, ARGUMENT, KEY, WHOLE].contains(&reason(target, knob))
 }
 
 /// The reason for a knob of an engine's command.

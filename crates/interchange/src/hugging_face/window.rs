@@ -92,13 +92,13 @@ fn set(config: &mut Config<'_>, tokens: u64, full: &Full, mut clauses: Vec<Strin
             from => config.set(knob, &every.to_string(), from),
         };
     }
-    clauses.push(format!("{}:window_size={tokens}", of(&full.layers, false)));
+    clauses.push(format!("{}:window_size={tokens}", layer_rows(&full.layers, false)));
     let keys = if full.key.is_empty() { key.to_owned() } else { format!("{key}, {}", full.key) };
     config.override_layers(&clauses, &keys);
 }
 
 /// The layers that have a window, or those that have none, as rows.
-fn of(full: &[bool], is_full: bool) -> String {
+fn layer_rows(full: &[bool], is_full: bool) -> String {
     rows(&full.iter().map(|own| u64::from(*own == is_full)).collect::<Vec<_>>(), 1)
 }
 
@@ -120,7 +120,7 @@ fn sizes(config: &mut Config<'_>, full: &[bool]) -> Vec<String> {
         }
     }
     if !of_full.is_empty() {
-        clauses.push(format!("{}:{}", of(full, true), of_full.join(",")));
+        clauses.push(format!("{}:{}", layer_rows(full, true), of_full.join(",")));
     }
     let key = "attention_other_setting";
     if let Some(other @ Tree::Map(_)) = config.get(key) {
@@ -131,7 +131,7 @@ fn sizes(config: &mut Config<'_>, full: &[bool]) -> Vec<String> {
         let (heads, groups) = (number("num_attention_heads"), number("num_attention_groups"));
         if let Some((heads, groups)) = heads.zip(groups) {
             let sizes = format!("num_attention_heads={heads},num_query_groups={groups}");
-            clauses.push(format!("{}:{sizes}", of(full, false)));
+            clauses.push(format!("{}:{sizes}", layer_rows(full, false)));
             config.tell(key, "the layers with a window have it");
         }
     }

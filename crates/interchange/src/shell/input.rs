@@ -7,7 +7,7 @@ use super::word::{Mark, Text, Word};
 const MAX_WORDS: usize = 4_096;
 
 /// Characters that looking for a file among all counts as.
-const LOOKED_FOR: usize = 256;
+const SEARCH_COST: usize = 256;
 
 impl Reader<'_> {
     /// Keeps a here-document for the command that reads it.
@@ -39,7 +39,7 @@ impl Reader<'_> {
 
     /// The text of a file that the script wrote, or that is beside it; looking for it costs.
     pub(super) fn known_file(&mut self, path: &str) -> Option<(String, u64)> {
-        self.spend(LOOKED_FOR, self.line);
+        self.spend(SEARCH_COST, self.line);
         self.script.known_file(path)
     }
 

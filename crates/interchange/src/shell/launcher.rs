@@ -6,7 +6,7 @@ use super::word::Word;
 use super::wrapper;
 use crate::arguments::{Argument, spelled};
 use crate::draft::Draft;
-use crate::job::{JobSize, Told};
+use crate::job::{JobSize, SourcedNumber};
 
 /// Options of launchers that are torchrun's by another name.
 ///
@@ -71,9 +71,9 @@ fn starters(own: &Job, draft: &mut Draft) {
     }
 }
 
-fn told(said: Option<&Said>, value: Option<u64>) -> Option<Told> {
+fn told(said: Option<&Said>, value: Option<u64>) -> Option<SourcedNumber> {
     let (said, value) = (said?, value?);
-    Some(Told { value, key: said.key.clone(), line: said.line })
+    Some(SourcedNumber { value, key: said.key.clone(), line: said.line })
 }
 
 /// The job's size: each process has a device, but where a node has several and one process.

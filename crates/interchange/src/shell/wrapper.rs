@@ -41,7 +41,7 @@ enum Kind {
     /// The command stands behind `--`.
     Behind,
     /// The command is the value of `--command`.
-    Told,
+    SourcedNumber,
 }
 
 const fn row(names: &'static str, flags: &'static str, operands: usize, then: Kind) -> Row {
@@ -85,7 +85,7 @@ const ROWS: &[Row] = &[
          xpk workload create-pathways|gcloud compute tpus tpu-vm ssh|\
          gcloud alpha compute tpus tpu-vm ssh|gcloud compute ssh|dlc submit|dlc create job|\
          arena submit", "--use-pathways --deploy-stacktrace-sidecar --restart-on-failure", 0,
-        Kind::Told),
+        Kind::SourcedNumber),
     row("tmux new-session|tmux new|screen", "-d -D -A -P -X -dm -L -m", 0, Kind::One),
     row("tmux send-keys|tmux send", "-l -R -X -H", 0, Kind::Text),
     row("ssh", "-t -tt -n -f -q -T -x -X -Y -A -a -C -4 -6 -v -N -g -k -K", 1, Kind::Text),
@@ -215,7 +215,7 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
         } else if left > 0 {
             operand = Some(word.as_str());
             left -= 1;
-        } else if most == words.len() && row.then != Kind::Told {
+        } else if most == words.len() && row.then != Kind::SourcedNumber {
             break;
         }
         at += 1;
@@ -230,8 +230,8 @@ pub(super) fn find(words: &[Word]) -> Option<Found<'_>> {
     if is_several {
         found.options.clear();
     }
-    let key = if row.then == Kind::Told { "--command" } else { "--wrap" };
-    let is_told = row.then == Kind::Told || name == "sbatch";
+    let key = if row.then == Kind::SourcedNumber { "--command" } else { "--wrap" };
+    let is_told = row.then == Kind::SourcedNumber || name == "sbatch";
     let wrap = found.options.iter().find(|option| is_told && option.0 == key);
     found.wrap = wrap.map(|(_, text, line)| ((*text).to_owned(), *line));
     Some(found)
@@ -242,7 +242,7 @@ fn then<'a>(row: &Row, operand: Option<&'a str>) -> Then<'a> {
         Kind::Text => Then::Text,
         Kind::One => Then::One,
         Kind::Image => Then::Image(operand.unwrap_or_default()),
-        Kind::Command | Kind::Behind | Kind::Told => Then::Command,
+        Kind::Command | Kind::Behind | Kind::SourcedNumber => Then::Command,
     }
 }
 

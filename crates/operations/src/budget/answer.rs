@@ -3,11 +3,9 @@
 use model::design::Design;
 use model::design::violation::Violation;
 use model::ground::units::Seconds;
+use model::metric::published::{CHECKPOINT_RATES, FAILURE_INTERVALS, TRAIN_TOKENS};
 use model::metric::{MetricId, Regime};
-use model::run::budget::{
-    Assessment, Budget, Costed, Judged, Outcomes, published_failures, published_storage,
-    published_tokens,
-};
+use model::run::budget::{Assessment, Budget, Costed, Judged, Outcomes};
 use model::run::quality::{CAVEAT, Comparison};
 use model::{MODEL_VERSION, design::link};
 use reports::report::{BrokenRule, Published, broken, published as source};
@@ -267,7 +265,7 @@ fn run(own: &Costed) -> RunBehind {
 fn spread(own: &Costed, outcomes: &Outcomes) -> SpreadOfRuns {
     let deadline = own.plan.design().run.deadline_days;
     SpreadOfRuns {
-        runs: model::run::budget::RUNS,
+        runs: model::run::budget::SIMULATED_RUNS,
         days_10: outcomes.early.to_days(),
         days_50: outcomes.median.to_days(),
         days_90: outcomes.late.to_days(),
@@ -299,22 +297,22 @@ fn gain(gain: &model::run::budget::Gain) -> Gain {
 
 /// Published figures that unknown inputs may be taken from.
 fn published() -> PublishedInputs {
-    let tokens = published_tokens().iter().map(|it| PublishedTokens {
+    let tokens = TRAIN_TOKENS.iter().map(|it| PublishedTokens {
         name: it.name,
         title: it.title,
-        train_tokens: it.tokens,
-        source: source(it.source),
+        train_tokens: it.figure.value,
+        source: source(it.figure.source),
     });
-    let failures = published_failures().iter().map(|it| PublishedFailures {
+    let failures = FAILURE_INTERVALS.iter().map(|it| PublishedFailures {
         name: it.name,
         title: it.title,
-        mtbf_device_hours: it.device_hours,
-        source: source(it.source),
+        mtbf_device_hours: it.figure.value,
+        source: source(it.figure.source),
     });
-    let storage = published_storage().iter().map(|it| PublishedStorage {
+    let storage = CHECKPOINT_RATES.iter().map(|it| PublishedStorage {
         title: it.title,
-        checkpoint_gb_per_sec: it.gb_per_sec,
-        source: source(it.source),
+        checkpoint_gb_per_sec: it.figure.value / 1e9,
+        source: source(it.figure.source),
     });
     PublishedInputs {
         tokens: tokens.collect(),

@@ -21,7 +21,7 @@ use crate::format::{self, whole};
 const PLOT_HEIGHT: i32 = 180;
 
 /// Right end of the line, as a multiple of the design's micro-batches.
-const REACH: u64 = 8;
+const MAX_BATCH_MULTIPLE: u64 = 8;
 
 /// The two lines: ink, mark of a point, words.
 const LINES: [(Ink, Fill, &str); 2] = [
@@ -165,7 +165,7 @@ fn points(plan: &Plan, estimate: &Estimate) -> Vec<Point> {
 /// where that is not too many.
 fn candidates(current: u64, num_stages: u64) -> Vec<u64> {
     let (current, num_stages) = (current.max(1), num_stages.max(1));
-    let most = current.saturating_mul(REACH);
+    let most = current.saturating_mul(MAX_BATCH_MULTIPLE);
     let least = num_stages.max(current / 64).min(current);
     let mut all = Vec::new();
     for start in [current, num_stages] {

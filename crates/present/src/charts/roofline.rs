@@ -23,7 +23,7 @@ const PLOT_HEIGHT: i32 = 340;
 const RADIUS: (f64, f64) = (3.0, 22.0);
 
 /// Operators below this share of the step have no name in the chart.
-const NAMED: f64 = 0.01;
+const MIN_NAMED_SHARE: f64 = 0.01;
 
 /// A name of an operator or exchange that a press and the choice beside the chart agree on.
 #[must_use]
@@ -75,7 +75,7 @@ struct Roof {
 }
 
 /// A pinned design's operators, in outlines beside those of the same names.
-pub struct Beside<'a> {
+pub struct PinnedRoofline<'a> {
     /// Its look.
     pub pin: Compared<'a>,
     /// Its operators.
@@ -89,7 +89,7 @@ pub fn roofline(
     roofline: &Roofline,
     step: f64,
     chosen: &str,
-    beside: Option<&Beside<'_>>,
+    beside: Option<&PinnedRoofline<'_>>,
     width: u32,
 ) -> String {
     let width = drawn_width(width);
@@ -120,11 +120,11 @@ pub fn roofline(
     })
 }
 
-impl Beside<'_> {
+impl PinnedRoofline<'_> {
     fn draw(&self, canvas: &Canvas<'_>, plot: &Plot<'_>, (own, range): (&[Point], &Range)) {
         let step = self.pin.estimate.metrics.step_time.get();
         for point in points(&self.roofline, step, range) {
-            if point.share >= NAMED && own.iter().any(|own| own.name == point.name) {
+            if point.share >= MIN_NAMED_SHARE && own.iter().any(|own| own.name == point.name) {
                 let (left, top, right, bottom) = point.boxed(plot);
                 let outline = self.pin.outline([(left, top), (right, bottom)]);
                 titled(canvas, self.pin.beside(&point.title).trim(), &[outline]);
@@ -356,7 +356,7 @@ fn names(
         let places = places.map(|(x, middle)| (x.clamp(least, most), middle));
         labels.write(canvas, &roof.label, Ink::Quiet, places);
     }
-    for point in points.iter().filter(|point| point.share >= NAMED) {
+    for point in points.iter().filter(|point| point.share >= MIN_NAMED_SHARE) {
         let (left, top, right, bottom) = point.boxed(plot);
         let (middle, width) = ((top + bottom) / 2, text_width(point.label, TEXT_SIZE));
         let center = (left + right) / 2 - width / 2;

@@ -5,13 +5,13 @@ use model::design::Design;
 use model::ground::choice::{AttentionFlops, Choice, Timing};
 use model::ground::units::Bytes;
 use model::metric::MetricId;
+use model::metric::published::of_preset;
 use model::training::memory_headroom::likely_peaks;
 
 use super::bottleneck::largest_loss;
 use super::numbers::Numbers;
 use crate::format::{self, Quantity};
 use crate::words::name;
-use crate::words::published::published;
 use crate::words::range::half;
 
 /// A headline card.
@@ -147,18 +147,18 @@ impl RangeBar {
         let at = |mfu: f64| (mfu / end * 1_000.0).clamp(0.0, 1_000.0).round();
         let design = numbers.plan.design();
         let is_published = design.changed().is_empty();
-        let published = published(design.preset.id).filter(|_| is_published);
+        let published = of_preset(design.preset.id).filter(|_| is_published);
         let mut measured = published.filter(|row| row.metric == MetricId::mfu);
         Some(Self {
             most: range.most.map(|factor| at(mfu * factor)),
             half: range.half.map(|factor| at(mfu * factor)),
-            measured: measured.next().map(|row| at(row.value)),
+            measured: measured.next().map(|row| at(row.figure.value)),
         })
     }
 }
 
 /// Per mille of the limit that the bar shows beyond it.
-pub const BEYOND: f64 = 250.0;
+pub const MAX_EXCESS_PER_MILLE: f64 = 250.0;
 
 /// The bar of memory, in per mille of the limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,7 +180,9 @@ impl Meter {
         let metrics = &numbers.estimate.metrics;
         // Whole per mille, so that a step that can't be seen draws nothing.
         let share = |bytes: Bytes| {
-            (bytes / metrics.memory_limit * 1_000.0).clamp(0.0, 1_000.0 + BEYOND).round()
+            (bytes / metrics.memory_limit * 1_000.0)
+                .clamp(0.0, 1_000.0 + MAX_EXCESS_PER_MILLE)
+                .round()
         };
         Self {
             peak: share(metrics.memory_peak),

@@ -34,7 +34,7 @@ impl Objective {
 
     /// The metric's value.
     #[must_use]
-    pub fn of(self, metrics: &Metrics) -> f64 {
+    pub fn value(self, metrics: &Metrics) -> f64 {
         format::number(metrics.get(self.metric))
     }
 

@@ -9,6 +9,7 @@ pub mod charts;
 pub mod labels;
 pub mod quality;
 pub mod brief;
+pub mod form;
 
 use model::catalogue::preset::Preset;
 use model::design::Design;
@@ -39,7 +40,7 @@ const EXAMPLE: &str = "v=1&preset=pangu-ultra-moe-6k@2&run.train_tokens=19000000
 
 /// A design and its baseline.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct BudgetInput {
     /// The design that is trained.
     pub design: Design,
     /// The design that its loss stands beside.
@@ -48,26 +49,26 @@ pub struct Asked {
 
 /// Request of the page, with its outcome.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct BudgetAnswer {
     /// Design and baseline.
-    pub asked: Asked,
+    pub asked: BudgetInput,
     /// Numbers of both.
     pub assessment: Assessment,
 }
 
-impl Shown {
+impl BudgetAnswer {
     /// Outcome of the request.
     ///
     /// # Errors
     /// The rules that design or baseline break.
-    pub fn new(asked: &Asked) -> Result<Self, Vec<Violation>> {
+    pub fn new(asked: &BudgetInput) -> Result<Self, Vec<Violation>> {
         let assessment = Assessment::new(&asked.design, asked.baseline.as_ref())?;
         Ok(Self { asked: asked.clone(), assessment })
     }
 }
 
 /// Request of a raw query string; without one the example.
-pub fn asked(raw: &str) -> Result<Asked, Vec<KnobError>> {
+pub fn asked(raw: &str) -> Result<BudgetInput, Vec<KnobError>> {
     // A plain form sends boxes that are empty, too.
     let said = raw.trim_start_matches('?').split('&').filter(|part| !part.ends_with('='));
     let (mut own, mut baseline) = (Vec::new(), None);
@@ -81,7 +82,7 @@ pub fn asked(raw: &str) -> Result<Asked, Vec<KnobError>> {
     let design = link::decode(&own);
     let baseline = baseline.map(|link| link::decode(&link)).transpose();
     match (design, baseline) {
-        (Ok(design), Ok(baseline)) => Ok(Asked { design, baseline }),
+        (Ok(design), Ok(baseline)) => Ok(BudgetInput { design, baseline }),
         (design, baseline) => {
             Err([design.err(), baseline.err()].into_iter().flatten().flatten().collect())
         }
@@ -91,7 +92,7 @@ pub fn asked(raw: &str) -> Result<Asked, Vec<KnobError>> {
 /// The query string of a design beside a baseline.
 #[must_use]
 pub fn query(design: Design, baseline: Option<Design>) -> String {
-    Asked { design, baseline }.query()
+    BudgetInput { design, baseline }.query()
 }
 
 /// Whether a raw query string is understood.
@@ -100,7 +101,7 @@ pub fn is_understood(raw: &str) -> bool {
     asked(raw).is_ok()
 }
 
-impl Asked {
+impl BudgetInput {
     /// The query string behind an address.
     fn query(&self) -> String {
         let mut query = link::encode(&self.design);

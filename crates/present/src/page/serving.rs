@@ -8,6 +8,7 @@ pub mod experts;
 pub mod labels;
 pub mod measured;
 pub mod front;
+pub mod form;
 
 use model::Answer;
 use model::catalogue::preset::{Preset, PresetKind};
@@ -26,14 +27,14 @@ pub use front::pools;
 
 /// A plan with what it gives.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct ServingAnswer {
     /// The plan.
     pub plan: ServingPlan,
     /// Its numbers.
     pub inference: Inference,
 }
 
-impl Ran {
+impl ServingAnswer {
     /// Answer of the model.
     #[must_use]
     pub const fn answer(&self) -> Answer<'_> {

@@ -10,6 +10,7 @@ use model::answer::loads::{Cadence, Report};
 use model::design::{Design, KnobId};
 use model::ground::choice::{Balance, Planner, PlannerTrigger};
 use model::ground::knob::Value;
+use model::metric::published::DROP_RATIOS;
 use model::routing::capacity;
 use model::training::estimate::StepPart;
 
@@ -31,9 +32,6 @@ const MAX_ROWS: usize = 100;
 
 /// Factors of the drop curve: their number, and the last one; the first is 1.
 const FACTORS: (usize, f64) = (21, 3.0);
-
-/// Drop ratios that Pangu's models are published to have with drop and pad, 20B and 718B.
-const PUBLISHED_DROPS: [(f64, &str); 2] = [(0.06, "6 %"), (0.08, "8 %")];
 
 /// The section with all its figures; a sentence where there is nothing to draw. `compared` are the
 /// planner's intervals and triggers with what they cost.
@@ -332,9 +330,10 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> Markup {
     let (points, most) = FACTORS;
     let curve = capacity::drop_curve(&report.sample, most, points);
     let own = numbers.plan.design().training.moe_expert_capacity_factor;
-    let found = PUBLISHED_DROPS.map(|(share, words)| {
-        let factor = capacity::factor_for_drop_ratio(&report.sample, share);
-        format!("{words} at {}", format::decimals(factor, 2))
+    let found = DROP_RATIOS.map(|published| {
+        let factor = capacity::factor_for_drop_ratio(&report.sample, published.value);
+        let share = format::in_unit(published.value, published.unit);
+        format!("{share} at {}", format::decimals(factor, 2))
     });
     let dropless = format::percent(
         numbers.estimate.step.part(StepPart::Imbalance) / numbers.estimate.metrics.step_time,

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
+use model::ground::sorting::sort_short;
 use model::training::estimate::Metrics;
 use model::{MemoryState, Plan, estimate, legal_values};
 
@@ -166,7 +167,7 @@ fn whole_numbers(
     let octaves = octaves.filter(|value| value.fract() == 0.0).map(|value| value as u64);
     let octaves = octaves.filter(|value| (low..=high).contains(value)).map(Value::Integer);
     let mut all: Vec<Value> = near.chain(octaves).chain([present.clone()]).collect();
-    all.sort_by_key(size);
+    sort_short(&mut all, |one, other| size(one).cmp(&size(other)));
     all.dedup();
     // The outermost give way first, from the side that has more of them.
     while all.len() > MAX_VALUES {
@@ -311,7 +312,7 @@ impl Map {
                 return html! { td.refused { (letter) } };
             }
         };
-        let number = self.objective.of(metrics);
+        let number = self.objective.value(metrics);
         let is_best = metrics.fits && scale.best == Some(number);
         let state = metrics.memory_state();
         html! {
@@ -343,7 +344,7 @@ impl Map {
     /// Legend of the letters.
     fn legend(&self) -> Markup {
         let mut reasons: Vec<&Reason> = self.reasons.values().collect();
-        reasons.sort_by_key(|reason| reason.letter);
+        sort_short(&mut reasons, |one, other| one.letter.cmp(&other.letter));
         html! {
             @if !reasons.is_empty() {
                 ul.map-reasons {
@@ -369,13 +370,13 @@ struct Scale {
 
 impl Scale {
     fn new(map: &Map) -> Self {
-        let all = || map.runs().map(|metrics| map.objective.of(metrics));
+        let all = || map.runs().map(|metrics| map.objective.value(metrics));
         let order = |a: &f64, b: &f64| map.objective.compare(*a, *b);
         let fitting = map.runs().filter(|metrics| metrics.fits);
         Self {
             worst: all().min_by(order).unwrap_or(0.0),
             top: all().max_by(order).unwrap_or(0.0),
-            best: fitting.map(|metrics| map.objective.of(metrics)).max_by(order),
+            best: fitting.map(|metrics| map.objective.value(metrics)).max_by(order),
         }
     }
 

@@ -4,7 +4,7 @@
 use model::design::Design;
 use model::design::link;
 
-use crate::charts::{Beside, Compared};
+use crate::charts::{Compared, PinnedRoofline};
 use crate::insight::numbers::Numbers;
 use crate::site::chosen::Chosen;
 use crate::words::name;
@@ -48,10 +48,10 @@ impl Pin {
     }
 
     /// Its operators in the roofline of another design.
-    pub(super) fn beside_operators(&self) -> Beside<'_> {
+    pub(super) fn beside_operators(&self) -> PinnedRoofline<'_> {
         let Numbers { plan, estimate } = &self.numbers;
         let roofline = model::roofline(plan, &estimate.communication);
-        Beside { pin: self.compared(), roofline }
+        PinnedRoofline { pin: self.compared(), roofline }
     }
 
     /// It in a chart of several.

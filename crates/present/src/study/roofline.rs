@@ -6,7 +6,7 @@ use model::answer::roofline::{ExchangePoint, Operator, Roofline, Unit};
 use super::Width;
 use super::figure::Figure;
 use super::options::{Options, select};
-use crate::charts::{self, Beside, exchange_name, link_words, operator_name};
+use crate::charts::{self, PinnedRoofline, exchange_name, link_words, operator_name};
 use crate::format;
 use crate::html;
 use crate::insight::numbers::Numbers;
@@ -17,7 +17,7 @@ pub(super) const TITLE: &str = "Roofline";
 /// The figure: chart, the explanation of one operator, table.
 pub(super) fn html(
     numbers: &Numbers,
-    beside: Option<&Beside<'_>>,
+    beside: Option<&PinnedRoofline<'_>>,
     width: Width,
     options: Options<'_>,
 ) -> Markup {

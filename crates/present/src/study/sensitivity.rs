@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use maud::{Markup, html};
+use model::ground::sorting::sort_short;
 
 use super::options::{self, Options, select};
 use crate::format::{self, short_label};
@@ -36,9 +37,9 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
     let objective = Objective::named(options.get("metric"));
     let group = Group::named(options.get("group"));
     let levers = levers(&numbers.plan, group);
-    let now = objective.of(&numbers.estimate.metrics);
+    let now = objective.value(&numbers.estimate.metrics);
     let mut rows: Vec<Row<'_>> = levers.iter().map(|lever| row(lever, objective, now)).collect();
-    rows.sort_by(|one, other| other.swing.total_cmp(&one.swing));
+    sort_short(&mut rows, |one, other| other.swing.total_cmp(&one.swing));
     let idle = rows.iter().position(|row| row.swing == 0.0).unwrap_or(rows.len());
     let still = rows.split_off(idle);
     let most = rows.first().map_or(0.0, |row| row.swing);
@@ -101,21 +102,21 @@ fn row(lever: &Lever, objective: Objective, now: f64) -> Row<'_> {
         }
         None => {
             let by_value = |one: &&Step, other: &&Step| {
-                objective.compare(objective.of(&one.metrics), objective.of(&other.metrics))
+                objective.compare(objective.value(&one.metrics), objective.value(&other.metrics))
             };
             let (worst, best) = (steps.clone().min_by(by_value), steps.max_by(by_value));
             if worst == best { one_sided(best, objective, now) } else { [worst, best] }
         }
     };
-    let change = |step: &Step| (objective.of(&step.metrics) - now).abs();
+    let change = |step: &Step| (objective.value(&step.metrics) - now).abs();
     let swing = sides.iter().flatten().map(|step| change(step)).fold(0.0, f64::max);
     Row { lever, steps: sides, swing }
 }
 
 /// A single other value is on the side of its effect.
 fn one_sided(step: Option<&Step>, objective: Objective, now: f64) -> [Option<&Step>; 2] {
-    let worse =
-        step.is_some_and(|it| objective.compare(objective.of(&it.metrics), now) == Ordering::Less);
+    let worse = step
+        .is_some_and(|it| objective.compare(objective.value(&it.metrics), now) == Ordering::Less);
     if worse { [step, None] } else { [None, step] }
 }
 
@@ -140,7 +141,7 @@ fn table(caption: &str, rows: &[Row<'_>], objective: Objective, (now, most): (f6
 /// A step as a link, with what it does.
 fn side(row: &Row<'_>, step: Option<&Step>, objective: Objective, now: f64) -> Markup {
     let link = |step: &Step| {
-        let value = objective.of(&step.metrics);
+        let value = objective.value(&step.metrics);
         let words = spelled(&step.value);
         let label = format!("{} {words}", short_label(row.lever.knob));
         let class = match objective.compare(value, now) {
@@ -161,7 +162,7 @@ fn side(row: &Row<'_>, step: Option<&Step>, objective: Objective, now: f64) -> M
 /// Both steps as bars from the middle, which is the design as it is; to the right is better.
 fn bars(row: &Row<'_>, objective: Objective, (now, most): (f64, f64)) -> Markup {
     let bar = |place: usize, step: &Step| {
-        let value = objective.of(&step.metrics);
+        let value = objective.value(&step.metrics);
         let length = ((value - now).abs() / most.max(f64::MIN_POSITIVE) * HALF).round();
         let better = objective.compare(value, now) == Ordering::Greater;
         let (class, x) = if better { ("better", HALF) } else { ("worse", HALF - length) };

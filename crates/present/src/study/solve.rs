@@ -24,7 +24,7 @@ const TARGETS: [(&str, &str); 3] =
     [("fits", "Fits in memory"), ("mfu", "MFU at least"), ("step", "Step time at most")];
 
 /// The chosen target, and its number as it was written.
-struct Asked {
+struct TargetInput {
     name: &'static str,
     target: Target,
     /// In percent or seconds.
@@ -64,7 +64,7 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
 }
 
 /// The box of a target's number.
-fn number(asked: &Asked, unit: &str) -> Markup {
+fn number(asked: &TargetInput, unit: &str) -> Markup {
     html! {
         label.option {
             span.visually-hidden { "Target, " }
@@ -83,7 +83,7 @@ fn knobs() -> impl Iterator<Item = KnobId> {
     })
 }
 
-fn asked(numbers: &Numbers, options: Options<'_>) -> Asked {
+fn asked(numbers: &Numbers, options: Options<'_>) -> TargetInput {
     let metrics = &numbers.estimate.metrics;
     let chosen = |name: &str, usual: String| {
         let text = options.get(name);
@@ -95,14 +95,14 @@ fn asked(numbers: &Numbers, options: Options<'_>) -> Asked {
         "mfu" => {
             let number = chosen("mfu", format!("{:.1}", metrics.mfu * 100.0));
             let target = Target::AtLeast(MetricId::mfu, value(&number) / 100.0);
-            Asked { name: "mfu", target, number }
+            TargetInput { name: "mfu", target, number }
         }
         "step" => {
             let number = chosen("step", format!("{:.3}", metrics.step_time.get()));
             let target = Target::AtMost(MetricId::step_time_seconds, value(&number));
-            Asked { name: "step", target, number }
+            TargetInput { name: "step", target, number }
         }
-        _ => Asked { name: "fits", target: Target::Fits, number: String::new() },
+        _ => TargetInput { name: "fits", target: Target::Fits, number: String::new() },
     }
 }
 

@@ -15,7 +15,7 @@ use super::window::Window;
 const ZOOM: f64 = 0.6;
 const MOVE: f64 = 0.2;
 /// Distance from a block within which a pointer takes it, in pixels.
-const NEAR: f64 = 4.0;
+const MAX_POINTER_PIXELS: f64 = 4.0;
 
 /// Result of a command or gesture, for followers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -329,8 +329,10 @@ impl Board {
         let (layout, window) = (self.layout()?, self.window?);
         let width = layout.plot.width;
         let x = x - layout.plot.left;
-        let lane = layout.lane_at(y).filter(|_| (-NEAR..=width + NEAR).contains(&x))?;
-        let slack = NEAR / width * window.span();
+        let lane = layout
+            .lane_at(y)
+            .filter(|_| (-MAX_POINTER_PIXELS..=width + MAX_POINTER_PIXELS).contains(&x))?;
+        let slack = MAX_POINTER_PIXELS / width * window.span();
         block_at(self.lanes.as_deref()?, lane, window.time(x, width), slack)
     }
 }

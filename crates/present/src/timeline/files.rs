@@ -74,7 +74,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::lanes::tests::Sample;
-    use super::super::track::{Held, Track};
+    use super::super::track::{Track, TrackUnit};
     use super::*;
     use crate::draw::palette::Hue;
     use crate::draw::palette::tests::palette;
@@ -88,7 +88,7 @@ mod tests {
         board.size = (640.0, 320.0);
         board.show(Some(Arc::new(Sample::even(4, 10, 1.0, 0.5))));
         let steps = vec![(0.0, 1.0), (5.0, 3.0), (14.0, 0.0)];
-        let track = Track { held: Held::MicroBatches, fixed: 1.0, limit: Some(6.0), steps };
+        let track = Track { held: TrackUnit::MicroBatches, fixed: 1.0, limit: Some(6.0), steps };
         board.show_track(Some((track, "In <flight>".to_owned())));
         board
     }

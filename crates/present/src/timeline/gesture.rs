@@ -2,9 +2,9 @@
 //! tap.
 
 /// A pointer that moved less than this has tapped, in pixels.
-const STILL: f64 = 5.0;
+const MAX_TAP_PIXELS: f64 = 5.0;
 /// Two fingers closer than this don't zoom any further.
-const CLOSEST: f64 = 24.0;
+const MIN_PINCH_PIXELS: f64 = 24.0;
 
 /// Change of the window by a movement, in pixels of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,14 +61,14 @@ impl Gesture {
             return Turn::None;
         };
         let by = x - pointer.now.0;
-        let far = distance((x, y), pointer.start) >= STILL;
+        let far = distance((x, y), pointer.start) >= MAX_TAP_PIXELS;
         let starts = far && !self.moved;
         pointer.now = (x, y);
         self.moved |= far;
         let whole = x - pointer.start.0;
         match (before, self.spread()) {
             (Some((middle, apart)), Some((now, now_apart))) => {
-                let factor = apart.max(CLOSEST) / now_apart.max(CLOSEST);
+                let factor = apart.max(MIN_PINCH_PIXELS) / now_apart.max(MIN_PINCH_PIXELS);
                 Turn::Pinch { drag: now - middle, factor, x: now }
             }
             _ if !self.moved => Turn::None,

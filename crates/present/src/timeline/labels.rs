@@ -12,7 +12,7 @@ use crate::format;
 use crate::html::table;
 
 /// Number of blocks on a lane above which some may be too short to be seen.
-const MANY: usize = 150;
+const MANY_BLOCKS: usize = 150;
 
 /// Hint that takes the place of details while nothing is selected.
 pub fn hint() -> String {
@@ -49,7 +49,7 @@ pub fn legend(timeline: &Timeline) -> String {
         @for kind in kinds(timeline) { (of_kind(kind)) }
         (entry("bubble", "", "bubble"))
         @if timeline.schedule.chunks_per_stage() > 1 { (entry("chunks", "", "chunks by shade")) }
-        @if timeline.lists.stage(0).len() > MANY {
+        @if timeline.lists.stage(0).len() > MANY_BLOCKS {
             (entry(Kind::Mixed.class(), "", "several: zoom in"))
         }
     };

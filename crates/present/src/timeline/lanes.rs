@@ -7,7 +7,7 @@ use super::window::Window;
 /// A block shorter than this is merged with its neighbours, in pixels.
 const MIN_BLOCK_PIXELS: f64 = 1.0;
 /// Maximum number of a pixel's blocks that are looked at: drawing takes no longer for more.
-const SAMPLE: usize = 16;
+const MAX_SAMPLED_BLOCKS: usize = 16;
 
 /// Lanes of blocks. The blocks of a lane don't overlap and are in the order of time.
 pub trait Lanes {
@@ -97,7 +97,7 @@ pub(super) fn pieces(
                 index += 1;
                 if right - pixel.0 >= MIN_BLOCK_PIXELS {
                     pixel = (right, index);
-                } else if index - pixel.1 == SAMPLE {
+                } else if index - pixel.1 == MAX_SAMPLED_BLOCKS {
                     // Whatever else ends within this pixel is as short.
                     index +=
                         first_after(&ends[index..], from + (pixel.0 + MIN_BLOCK_PIXELS) / scale);
@@ -256,7 +256,7 @@ pub(super) mod tests {
         let window = Window::all(counting.total());
         pieces(&counting, 0, &window, 500.0, &mut |piece| seen += piece.count);
         assert_eq!(seen, 1_000_000);
-        assert!(counting.1.get() <= 500 * 2 * SAMPLE, "{}", counting.1.get());
+        assert!(counting.1.get() <= 500 * 2 * MAX_SAMPLED_BLOCKS, "{}", counting.1.get());
     }
 
     #[test]

@@ -21,7 +21,7 @@ const MAX_ALONE: f64 = 32.0;
 /// A lane that is lower than this has no letters on its blocks.
 const LETTERS: f64 = 13.0;
 /// Room beside a label on a block.
-const BESIDE: f64 = 2.0;
+const LABEL_PADDING: f64 = 2.0;
 /// Room at the right of the lanes, for half of the last label of the axis.
 const RIGHT: f64 = 6.0;
 
@@ -225,7 +225,7 @@ impl Blocks {
     /// Notes a block's label if it has room on the part of the block that is in view.
     fn label(&mut self, lanes: &dyn Lanes, lane: usize, piece: &Piece, area: Area) {
         let (left, right) = (piece.left.max(0.0), piece.right.min(area.width));
-        let room = right - left - 2.0 * BESIDE;
+        let room = right - left - 2.0 * LABEL_PADDING;
         if room < 12.0 {
             return;
         }

@@ -6,7 +6,7 @@ use model::schedule::{Task, Timeline};
 use model::training::pair::PairTimeline;
 use model::training::timeline::{PlanTimeline, TaskDetail};
 
-use super::track::{Held, Track};
+use super::track::{Track, TrackUnit};
 
 /// Content of a timeline. Only the timeline itself is needed.
 pub trait Source {
@@ -16,7 +16,7 @@ pub trait Source {
     /// Holdings of a stage over time; the micro-batches in flight unless there is more to tell.
     fn track(&self, stage: usize) -> Option<Track> {
         let steps = self.timeline().in_flight(stage);
-        Some(Track { held: Held::MicroBatches, fixed: 0.0, limit: None, steps })
+        Some(Track { held: TrackUnit::MicroBatches, fixed: 0.0, limit: None, steps })
     }
 
     /// Parts of a task's time.
@@ -55,7 +55,7 @@ impl Source for PlanTimeline {
         let memory = self.memory.get(stage)?;
         let steps = memory.steps.iter().map(|(from, bytes)| (*from, bytes.get())).collect();
         let (fixed, limit) = (memory.fixed.get(), Some(memory.limit.get()));
-        Some(Track { held: Held::Memory, fixed, limit, steps })
+        Some(Track { held: TrackUnit::Memory, fixed, limit, steps })
     }
 
     fn explain(&self, stage: usize, task: Task) -> Option<TaskDetail> {

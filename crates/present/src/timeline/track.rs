@@ -10,14 +10,14 @@ use crate::format;
 
 /// Unit in which a track counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum TrackUnit {
     /// Bytes of device memory.
     Memory,
     /// Micro-batches whose activations are held, counted in whole stages.
     MicroBatches,
 }
 
-impl Held {
+impl TrackUnit {
     /// An amount with its unit.
     #[must_use]
     pub fn text(self, amount: f64) -> String {
@@ -41,7 +41,7 @@ const LIMIT: Hue = Hue::Alarm;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
     /// Unit of the amounts.
-    pub held: Held,
+    pub held: TrackUnit,
     /// Amount that is always held.
     pub fixed: f64,
     /// Limit on the amount.
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn track(steps: &[(f64, f64)]) -> Track {
-        Track { held: Held::MicroBatches, fixed: 10.0, limit: None, steps: steps.to_vec() }
+        Track { held: TrackUnit::MicroBatches, fixed: 10.0, limit: None, steps: steps.to_vec() }
     }
 
     #[test]
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn amounts_have_their_unit() {
-        assert_eq!(Held::Memory.text(Bytes::gib(56.84).get()), "56.8 GiB");
-        assert_eq!(Held::MicroBatches.text(1.0), "1 micro-batch");
-        assert_eq!(Held::MicroBatches.text(16.5), "16.5 micro-batches");
+        assert_eq!(TrackUnit::Memory.text(Bytes::gib(56.84).get()), "56.8 GiB");
+        assert_eq!(TrackUnit::MicroBatches.text(1.0), "1 micro-batch");
+        assert_eq!(TrackUnit::MicroBatches.text(16.5), "16.5 micro-batches");
     }
 }

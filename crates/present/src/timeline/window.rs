@@ -7,7 +7,7 @@ use crate::format::decimals;
 const MAX_ZOOM: f64 = 1e6;
 
 /// Least distance from one labelled moment to the next, in pixels.
-const ROOM: f64 = 92.0;
+const MIN_LABEL_DISTANCE: f64 = 92.0;
 
 /// The units of labels, in seconds, with their names.
 const UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
@@ -106,7 +106,7 @@ impl Window {
 
     /// The labelled moments in a width in pixels, each with its unit.
     pub(super) fn ticks(&self, width: f64) -> impl Iterator<Item = (f64, String)> {
-        let wanted = (width / ROOM).clamp(1.0, 40.0);
+        let wanted = (width / MIN_LABEL_DISTANCE).clamp(1.0, 40.0);
         // The unit follows from the end of all, so that it stays while one zooms.
         let fitting = UNITS.into_iter().find(|(size, _)| self.total >= *size);
         let (size, unit) = fitting.unwrap_or(UNITS[3]);

@@ -3,7 +3,7 @@
 //! Every file that leaves the program says so inside: a file is mailed and copied, and its numbers
 //! are of one design and of one version of the model.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use maud::html;
 use model::MODEL_VERSION;
@@ -94,10 +94,8 @@ impl Provenance {
     pub fn in_csv(&self, csv: &str) -> String {
         let mut text = String::new();
         for (place, line) in csv.lines().enumerate() {
-            text.push_str(line);
             let more = if place == 0 { Self::NAMES } else { self.values() };
-            more.iter().for_each(|cell| text.extend([",", &quoted(cell)]));
-            text.push_str("\r\n");
+            text.extend([line, ",", &csv_line(more), "\r\n"]);
         }
         text
     }
@@ -117,27 +115,25 @@ impl Provenance {
 /// Rows as CSV (RFC 4180).
 #[must_use]
 pub fn csv(rows: &[Vec<String>]) -> String {
-    let mut text = String::new();
-    for row in rows {
-        for (place, cell) in row.iter().enumerate() {
-            if place > 0 {
-                text.push(',');
-            }
-            text.push_str(&quoted(cell));
-        }
-        text.push_str("\r\n");
-    }
-    text
+    rows.iter().fold(String::new(), |text, row| text + &csv_line(row) + "\r\n")
 }
 
-/// A cell of a CSV file, in quotes where it needs them.
-#[must_use]
-pub fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
+/// Line of a CSV file without its end: a cell is in quotes where it needs them.
+pub fn csv_line<T: Display>(cells: impl IntoIterator<Item = T>) -> String {
+    let mut line = String::new();
+    for (place, cell) in cells.into_iter().enumerate() {
+        if place > 0 {
+            line.push(',');
+        }
+        let start = line.len();
+        // Writing to a string can't fail.
+        let _ = write!(line, "{cell}");
+        if line.as_bytes()[start..].iter().any(|byte| b",\"\n\r".contains(byte)) {
+            let quoted = format!("\"{}\"", line[start..].replace('"', "\"\""));
+            line.replace_range(start.., &quoted);
+        }
     }
+    line
 }
 
 #[cfg(test)]
@@ -168,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_cell_with_commas_or_quotes_stays_one_cell() {
-        assert_eq!(quoted("plain text"), "plain text");
-        assert_eq!(quoted("a, \"b\"\nc"), "\"a, \"\"b\"\"\nc\"");
+        let line = csv_line(["plain text", "a, \"b\"\nc", ""]);
+        assert_eq!(line, "plain text,\"a, \"\"b\"\"\nc\",");
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Aims {
 
 /// Objectives, constraints and columns of a spec.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct Selection<'a> {
     pub(super) objectives: &'a [Objective],
     pub(super) constraints: &'a [Constraint],
     pub(super) columns: &'a [MetricId],
@@ -132,7 +132,7 @@ pub(super) fn swept_strategy(
 
 /// Errors for knobs that the requested metrics of runs need, and neither the sweep's design sets
 /// nor an axis varies.
-pub(super) fn unknown(asked: Asked<'_>, own: &Design, axes: &[Axis]) -> Vec<KnobError> {
+pub(super) fn unknown(asked: Selection<'_>, own: &Design, axes: &[Axis]) -> Vec<KnobError> {
     let of_objectives = asked.objectives.iter().map(|one| one.metric);
     let of_constraints = asked.constraints.iter().filter_map(|it| match it.subject {
         Subject::Metric(id) => Some(id),

@@ -45,7 +45,7 @@ macro_rules! keys {
 }
 
 keys! {
-    /// What a sweep is asked to do.
+    /// Specification of a sweep.
     #[cfg_attr(feature = "schema", schemars(
         rename = "Spec", extend("required" = ["schema", "space"])
     ))]
@@ -69,15 +69,15 @@ keys! {
         /// Which designs are taken; all of them without it. `refine` takes a fourth at random and
         /// then what is near the best so far.
         sampling: "of::sampling",
-        /// How many of the best are kept for each objective.
+        /// Number of best designs that are kept for each objective.
         top: "of::top",
-        /// How many designs are kept as a random sample of the feasible ones.
+        /// Number of designs that are kept as a random sample of the feasible ones.
         sample: "of::sample",
         /// Designs of the front that differ by less than this share in every objective count as
         /// one; 0 keeps all.
         resolution: "of::resolution",
-        /// What quality and times to equal loss are held against: a preset, or a design file whose
-        /// own `schema` may be left out; `design` where nothing is said.
+        /// Baseline of quality and of times to equal loss: a preset, or a design file whose own
+        /// `schema` may be left out; `design` unless it is given.
         baseline: "of::baseline",
         /// Whether the parallel strategy of each design is found: true, or what of it stays and
         /// whether schedules count that the design's framework doesn't ship.

@@ -28,7 +28,7 @@ const USUAL_COLUMNS: [MetricId; 6] = [
     MetricId::comm_exposed_seconds,
 ];
 
-/// The same of serving.
+/// Columns of serving that a sweep has unless it names its own.
 const USUAL_COLUMNS_OF_SERVING: [MetricId; 6] = [
     MetricId::output_tokens_per_second_per_device,
     MetricId::tokens_per_second_per_user,
@@ -105,7 +105,7 @@ fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     let Aims { baseline, find, wrong } = aims;
     reader.errors.extend(wrong);
     let asked =
-        aims::Asked { objectives: &objectives, constraints: &constraints, columns: &columns };
+        aims::Selection { objectives: &objectives, constraints: &constraints, columns: &columns };
     let lacking = aims::unknown(asked, &reader.base, &reader.axes);
     reader.errors.extend(lacking);
     if let Some(strategy) = &find {
@@ -253,10 +253,9 @@ impl Reader {
 
     /// The whole numbers that a knob takes.
     fn numbers(&self, knob: KnobId) -> Vec<u64> {
-        let whole = |value: &Value| if let Value::Integer(n) = value { Some(*n) } else { None };
         match self.axes.iter().find(|axis| axis.knob == knob) {
-            Some(axis) => axis.values.iter().filter_map(whole).collect(),
-            None => whole(&self.base.get(knob)).into_iter().collect(),
+            Some(axis) => axis.values.iter().filter_map(Value::as_integer).collect(),
+            None => self.base.get(knob).as_integer().into_iter().collect(),
         }
     }
 

@@ -30,7 +30,7 @@ pub struct Spec {
     pub constraints: Vec<Constraint>,
     /// Objectives; the first counts most.
     pub objectives: Vec<Objective>,
-    /// What is kept of each design that is kept: the objectives' metrics first.
+    /// Metrics that are kept of each design: the objectives' first.
     pub columns: Vec<MetricId>,
     /// Sampling of the space.
     pub sampling: Sampling,

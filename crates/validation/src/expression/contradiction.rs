@@ -106,7 +106,7 @@ fn left_by_bubble(stages: u64, chunks: u64, micro_batches: u64) -> f64 {
 
 /// Speed-up by more chunks from which on a run without them that is as fast is a contradiction:
 /// releases of one source differ by less.
-const CLEARLY: f64 = 1.25;
+const MIN_CONTRADICTING_SPEEDUP: f64 = 1.25;
 
 /// Refuses a row without interleaving that is as fast as the same run with it, in the same source,
 /// although the bubble would make it slower by a quarter or more.
@@ -139,7 +139,10 @@ pub(crate) fn among(runs: &[Run], run: &Run) -> Result<(), Refusal> {
     for other in runs.iter().filter(is_same) {
         let Some((more, slower)) = printed_chunks(other).zip(other.step_time) else { continue };
         let gain = bubble(other).zip(bubble(run)).map(|(with, without)| with / without);
-        if more > chunks && time <= slower && gain.is_some_and(|gain| gain >= CLEARLY) {
+        if more > chunks
+            && time <= slower
+            && gain.is_some_and(|gain| gain >= MIN_CONTRADICTING_SPEEDUP)
+        {
             let detail = format!("VPP {chunks} is as fast as VPP {more} in {}", other.id);
             return Err(Refusal::new(REASON, &detail));
         }

@@ -17,14 +17,14 @@ use crate::statistics::score_of;
 use crate::{convention, hardware};
 
 /// Share of its prior's variance from which on runs are reported to determine a constant.
-const TOLD: f64 = 0.5;
+const MIN_DETERMINED_SHARE: f64 = 0.5;
 
 /// Normal quantile of the ends of a range of nine tenths.
 const RANGE_QUANTILE: f64 = 1.645;
 
 /// Input of a calibration beside the files.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct CalibrationInput {
     /// The design where a file doesn't give its own, and the cluster of logs.
     pub base: Option<Design>,
     /// Knobs that are set in every run.
@@ -37,27 +37,27 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
-    /// What it is called.
+    /// Name of the calibration.
     pub name: String,
     /// The accelerator of all runs, or of the profile, by its id.
     pub accelerator: String,
     /// The knobs that are moved, as `section.name=value`, and the profile's name behind them.
     pub knobs: Vec<String>,
-    /// The same as a part of a link, to be added to any design's.
+    /// Settings as a part of a link, to be added to any design's.
     pub query: String,
-    /// The same as a part of a design file.
+    /// Settings as a part of a design file.
     pub toml: String,
     /// The first run's design, or the profile's, with these knobs, as a link.
     pub link: String,
-    /// What became of every constant.
-    pub constants: Vec<Told>,
+    /// Every constant, before and after.
+    pub constants: Vec<ConstantChange>,
     /// The runs.
     pub runs: Vec<Measured>,
     /// Runs and files that can't be used, with the reason.
     pub refused: Vec<Unused>,
-    /// What a profile doesn't tell, and why.
+    /// Rates that a profile doesn't give, and why.
     pub remarks: Vec<String>,
-    /// How well the runs are predicted; none where there is a profile alone.
+    /// Agreement of runs and predictions; none where there is a profile alone.
     pub agreement: Option<Agreement>,
     /// The version of the model.
     pub model_version: String,
@@ -67,16 +67,16 @@ pub struct Calibration {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ConstantTold"))]
-pub struct Told {
+pub struct ConstantChange {
     /// The knob's id.
     pub knob: String,
-    /// What the knob is called.
+    /// Label of the knob.
     pub label: &'static str,
     /// Its unit; empty for shares.
     pub unit: &'static str,
-    /// What counts without these runs.
+    /// Value without these runs.
     pub before: f64,
-    /// What counts with them.
+    /// Value with them.
     pub value: f64,
     /// Between which values it is with nine chances of ten.
     pub range: [f64; 2],
@@ -97,10 +97,9 @@ pub struct Measured {
     pub id: String,
     /// The metric's id.
     pub metric: &'static str,
-    /// What was measured.
+    /// Measured step time.
     pub measured: f64,
-    /// How far single steps are from it, as a standard deviation, relative; none where it is one
-    /// number.
+    /// Relative standard deviation of single steps; none where the measurement is one number.
     pub spread: Option<f64>,
     /// The steps that it is the median of; none where it is one number.
     pub steps: Option<usize>,
@@ -110,21 +109,21 @@ pub struct Measured {
     pub after: f64,
     /// predicted / measured - 1 of the step time with the family's constants.
     pub time_error_before: f64,
-    /// The same with the profile.
+    /// Error with the profile.
     pub time_error: f64,
-    /// The same with constants that were fitted without this design; none with fewer than three.
+    /// Error with constants fitted without this design; none with fewer than three designs.
     pub left_out_error: Option<f64>,
     /// The measured peak memory in GiB.
     pub memory_measured_gib: Option<f64>,
     /// The predicted one, which no constant here moves.
     pub memory_predicted_gib: f64,
-    /// What was taken for granted.
+    /// Assumptions.
     pub assumed: Vec<String>,
     /// Its design without the profile, as a link.
     pub link: String,
 }
 
-/// What can't be used.
+/// A file, or a part of one, that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "UnusedFile"))]
@@ -135,7 +134,7 @@ pub struct Unused {
     pub reason: String,
 }
 
-/// How well runs are predicted: errors of the step time.
+/// Agreement of runs and predictions: errors of the step time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agreement {
@@ -143,7 +142,7 @@ pub struct Agreement {
     pub before: Score,
     /// With the profile, which has seen these runs.
     pub after: Score,
-    /// Of runs that were left out of their own fit; none with fewer than three designs.
+    /// Score of runs left out of their own fit; none with fewer than three designs.
     pub left_out: Option<Score>,
 }
 
@@ -153,7 +152,10 @@ pub struct Agreement {
 /// # Errors
 /// Reason why there is no profile: a file that says nothing, runs that can't be predicted, or runs
 /// of several accelerators.
-pub fn calibrate(files: Vec<(String, Content)>, asked: &Asked) -> Result<Calibration, Vec<String>> {
+pub fn calibrate(
+    files: Vec<(String, Content)>,
+    asked: &CalibrationInput,
+) -> Result<Calibration, Vec<String>> {
     if let Some(name) = &asked.name {
         // Before anything is computed: the name is to travel with the knobs.
         let design = Design::from_preset(STAND_IN);
@@ -204,7 +206,7 @@ struct Given {
 }
 
 /// The cases of all files, what can't be used, and all operator times together.
-fn given(files: Vec<(String, Content)>, asked: &Asked) -> Result<Given, Vec<String>> {
+fn given(files: Vec<(String, Content)>, asked: &CalibrationInput) -> Result<Given, Vec<String>> {
     let mut given = Given { cases: vec![], unused: vec![], profile: None };
     for (place, (name, content)) in (0_u64..).zip(files) {
         match content.0 {
@@ -242,7 +244,7 @@ fn given(files: Vec<(String, Content)>, asked: &Asked) -> Result<Given, Vec<Stri
 fn profiled(
     cases: &[Case],
     profile: Option<&Profile>,
-    asked: &Asked,
+    asked: &CalibrationInput,
 ) -> Result<Option<Plan>, Vec<String>> {
     if let Some(case) = cases.first().filter(|_| profile.is_none() || asked.base.is_none()) {
         return Ok(Some(case.plan().clone()));
@@ -292,7 +294,7 @@ impl Made<'_> {
         core::array::from_fn(|index| self.fit.values[index].or(self.known[index]))
     }
 
-    fn calibration(&self, unused: Vec<Unused>, asked: &Asked) -> Calibration {
+    fn calibration(&self, unused: Vec<Unused>, asked: &CalibrationInput) -> Calibration {
         let (cases, values) = (self.cases, self.values());
         let part = self.plan.design().cluster.accelerator.name();
         let runs = cases.iter().zip(&self.fit.left_out);
@@ -392,7 +394,7 @@ fn measured(case: &Case, fit: &Fit, off: Option<f64>) -> Option<Measured> {
 
 impl Made<'_> {
     /// Report on a constant.
-    fn told(&self, index: usize) -> Told {
+    fn told(&self, index: usize) -> ConstantChange {
         let (constant, fit) = (&CONSTANTS[index], self.fit);
         let before = if self.cases.is_empty() {
             (constant.in_effect)(&self.plan.rates_in_effect())
@@ -410,7 +412,7 @@ impl Made<'_> {
         let ends = [-1.0, 1.0].map(|side: f64| value * (side * RANGE_QUANTILE * deviation).exp());
         let [least, most] = constant.bounds();
         let is_set = measured.is_none() && self.cases.iter().any(|case| case.sets(index));
-        Told {
+        ConstantChange {
             knob: constant.knob.id(),
             label: constant.knob.knob().label,
             unit: constant.knob.knob().unit,
@@ -449,7 +451,9 @@ impl Made<'_> {
             (None, None) if index == SYNCS => {
                 "a step tells only its product with the time of a read-back, which moves instead"
             }
-            (None, None) if fit.told[index] < TOLD => "the runs don't tell it from the others",
+            (None, None) if fit.told[index] < MIN_DETERMINED_SHARE => {
+                "the runs don't tell it from the others"
+            }
             (None, None) => "runs that are left out aren't predicted better with it",
         }
     }

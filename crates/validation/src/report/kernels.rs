@@ -6,6 +6,8 @@ use super::Target;
 
 /// A kernel's measured time beside the model's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "MeasuredKernel"))]
 pub struct Measured {
     /// The table that it is from.
     pub table: String,
@@ -27,6 +29,7 @@ pub struct Measured {
 
 /// Kernels of one kind on one part at one precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelGroup {
     /// The kind, as in [`Measured::kind`].
     pub kind: String,
@@ -50,6 +53,7 @@ pub struct KernelGroup {
 /// Matrix products of one part beside those of another: the median over large shapes that both
 /// have of how many times as fast the first is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartRatio {
     /// The two parts' names.
     pub parts: [String; 2],
@@ -65,6 +69,7 @@ pub struct PartRatio {
 
 /// Every measured kernel with its prediction, and how well they agree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelValidation {
     /// One row for each kernel.
     pub measured: Vec<Measured>,

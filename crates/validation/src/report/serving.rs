@@ -15,7 +15,7 @@ pub struct ServingValidation {
     pub groups: Vec<Group>,
     /// Why rows are refused, and how many.
     pub refusals: Vec<Refusal>,
-    /// What was aimed at, and what was reached.
+    /// Targets, and the values that were reached.
     pub targets: Vec<Target>,
     /// The version of the model that predicted.
     pub model_version: String,
@@ -40,7 +40,7 @@ pub struct ServingRowReport {
     pub model: String,
     /// The hardware as published.
     pub accelerator: String,
-    /// What the source measured.
+    /// Field that the source measured.
     pub measured_field: String,
     /// `tpot`, `itl`, `ttft`, `prefill`, `latency`, `output`, `total` or `input`: the metric that
     /// is compared.

@@ -6,7 +6,7 @@ use crate::report::{Group, Row, Score, Sweep};
 use crate::statistics;
 
 /// Designs of a published sweep, at least.
-const SWEEP: usize = 8;
+const MIN_SWEEP_DESIGNS: usize = 8;
 
 /// Property that the rows of a group share.
 type Key = fn(&Row) -> Option<&str>;
@@ -96,7 +96,7 @@ pub(super) fn sweeps(rows: &[&Row]) -> Vec<Sweep> {
     }
     named
         .into_iter()
-        .filter(|(_, designs)| designs.len() >= SWEEP)
+        .filter(|(_, designs)| designs.len() >= MIN_SWEEP_DESIGNS)
         .map(|(name, designs)| {
             let pairs: Vec<(f64, f64)> = designs
                 .values()
@@ -118,13 +118,13 @@ pub(super) fn sweeps(rows: &[&Row]) -> Vec<Sweep> {
 }
 
 /// The difference of two measured values above which it isn't repetition's own.
-const TOLD: f64 = 0.03;
+const MIN_DIFFERENCE: f64 = 0.03;
 
 /// Whether two designs, predicted and measured, are in the right order; `None` if the measured
 /// values are nearer than repetition.
 fn in_order(one: (f64, f64), other: (f64, f64)) -> Option<bool> {
     let measured = (one.1 / other.1).ln();
-    (measured.abs() > TOLD.ln_1p()).then_some((one.0 > other.0) == (measured > 0.0))
+    (measured.abs() > MIN_DIFFERENCE.ln_1p()).then_some((one.0 > other.0) == (measured > 0.0))
 }
 
 /// The score of peak memory over rows with a published and a predicted one.

@@ -6,7 +6,7 @@ use crate::report::{Row, Summary, Sweep, Target};
 use crate::statistics;
 
 /// Rows of an accelerator whose bias counts, at least.
-const BIASED: usize = 8;
+const MIN_BIAS_ROWS: usize = 8;
 
 /// The targets, in the order in which they are asked.
 pub(super) fn targets(summary: &Summary, rows: &[&Row]) -> Vec<Target> {
@@ -17,7 +17,7 @@ pub(super) fn targets(summary: &Summary, rows: &[&Row]) -> Vec<Target> {
     };
     let biases = summary.groups.iter().filter(|group| group.by == "accelerator");
     let bias = biases
-        .filter(|group| group.score.rows >= BIASED)
+        .filter(|group| group.score.rows >= MIN_BIAS_ROWS)
         .map(|group| group.score.bias.abs())
         .fold(0.0, f64::max);
     let [told, right] = [|sweep: &Sweep| sweep.pairs, |sweep: &Sweep| sweep.pairs_in_order]

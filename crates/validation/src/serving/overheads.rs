@@ -65,7 +65,7 @@ pub fn is_fitted(run: &ServingRun) -> bool {
     run.measured != Measured::Ttft && !is_burst && !run.row.is(HELD_OUT)
 }
 
-fn of(constants: [f64; CONSTANTS], engine: Engine) -> Overheads {
+fn with_constants(constants: [f64; CONSTANTS], engine: Engine) -> Overheads {
     let [kernel, dense, moe, step, prefill, prefill_moe, experts, lockstep] = constants;
     Overheads {
         kernel_micros: kernel,
@@ -96,7 +96,7 @@ fn loss(
     engine: Engine,
     family: &str,
 ) -> f64 {
-    let overheads = of(constants, engine);
+    let overheads = with_constants(constants, engine);
     let errors = runs.iter().filter_map(|(run, weight)| {
         error(run, Some(overheads)).map(|error| (error.abs().min(MAX_LOG_ERROR), *weight))
     });
@@ -255,7 +255,7 @@ fn constants(engine: Engine, family: &str, runs: &[&ServingRun]) -> [f64; CONSTA
 /// The overheads of an engine on a family by these runs: constants of steps first, then how long
 /// first tokens wait.
 fn fitted(engine: Engine, family: &str, runs: &[&ServingRun]) -> Overheads {
-    let mut overheads = of(constants(engine, family, runs), engine);
+    let mut overheads = with_constants(constants(engine, family, runs), engine);
     let first: Vec<&ServingRun> = runs
         .iter()
         .copied()

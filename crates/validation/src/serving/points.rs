@@ -33,7 +33,7 @@ pub struct Point {
 /// Every measured load of the published runs.
 #[must_use]
 pub fn points() -> &'static [Point] {
-    static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| of(super::published()));
+    static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| loads(super::published()));
     &POINTS
 }
 
@@ -62,7 +62,7 @@ fn is_same(one: &Design, other: &Design) -> bool {
 }
 
 /// The loads of rows.
-fn of(rows: &[ServingRow]) -> Vec<Point> {
+fn loads(rows: &[ServingRow]) -> Vec<Point> {
     let scored = rows.iter().filter(|row| row.tier != "C");
     let mut runs: BTreeMap<(String, String, String), Vec<ServingRun>> = BTreeMap::new();
     for run in scored.filter_map(|row| express(row).ok()) {

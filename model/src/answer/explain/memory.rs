@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 
 use super::{Breakdown, How};
+use crate::catalogue::accelerator::Accelerator;
 use crate::ground::choice::Timing;
 use crate::ground::source::{DERIVED, KORTHIKANTI_2022, ZERO};
 use crate::ground::units::Bytes;
@@ -57,17 +58,16 @@ fn terms(stage: &StageEstimate) -> Vec<Breakdown> {
 }
 
 /// The memory that may be used.
-pub(super) fn limit_terms(plan: &Plan) -> Vec<Breakdown> {
-    let usable = plan.memory_limit.to_gib();
+pub(super) fn limit_terms(limit: Bytes, accelerator: &Accelerator) -> Vec<Breakdown> {
     vec![
-        Breakdown::given("usable memory", usable, Unit::Gib)
-            .by(plan.deployment.accelerator.title, plan.deployment.accelerator.source),
+        Breakdown::given("usable memory", limit.to_gib(), Unit::Gib)
+            .by(accelerator.title, accelerator.source),
         Breakdown::given("bytes of a GiB", Bytes::gib(1.0).get(), Unit::Count),
     ]
 }
 
 /// Peaks beside their limits, of the device and of its host.
-pub(super) fn fit_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
+pub(super) fn fit_terms(host_limit: Bytes, estimate: &Estimate) -> Vec<Breakdown> {
     let host = estimate.stages.iter().map(|stage| stage.host_memory.get()).fold(0.0, f64::max);
     let below = |name: &str, peak: f64, limit: f64| {
         let terms = vec![
@@ -80,7 +80,7 @@ pub(super) fn fit_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let metrics = &estimate.metrics;
     vec![
         below("on the device", metrics.memory_peak.get(), metrics.memory_limit.get()),
-        below("on the host", host, plan.deployment.machine.host_memory.get()),
+        below("on the host", host, host_limit.get()),
     ]
 }
 

@@ -169,9 +169,9 @@ impl Mix for Attention {
         let (h, a, g) = (on.backbone.hidden as f64, heads as f64, groups as f64);
         let (qk, v) = (qk_dim as f64, v_dim as f64);
         for width in [self.query_heads() as f64 * qk, g * qk, g * v] {
-            add(Matrices::dense([width, h], Cut::Rows).of(LoraModule::LinearQkv));
+            add(Matrices::dense([width, h], Cut::Rows).linear(LoraModule::LinearQkv));
         }
-        add(Matrices::dense([h, a * v], Cut::Columns).of(LoraModule::LinearProj));
+        add(Matrices::dense([h, a * v], Cut::Columns).linear(LoraModule::LinearProj));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {

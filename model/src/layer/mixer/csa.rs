@@ -236,16 +236,16 @@ impl Mix for Csa {
         let (groups, rank) = (self.out_groups as f64, self.out_rank as f64);
         let columns = (self.hidden_columns() - self.q_rank) as f64;
         let q_rank = self.q_rank as f64;
-        add(Matrices::dense([q_rank, h], Cut::Nothing).of(LoraModule::LinearQDownProj));
+        add(Matrices::dense([q_rank, h], Cut::Nothing).linear(LoraModule::LinearQDownProj));
         add(Matrices::dense([columns, h], Cut::Nothing));
-        add(Matrices::dense([queries, q_rank], Cut::Rows).of(LoraModule::LinearQUpProj));
+        add(Matrices::dense([queries, q_rank], Cut::Rows).linear(LoraModule::LinearQUpProj));
         if indexed > 0.0 {
             add(Matrices::dense([indexed, q_rank], Cut::Nothing));
         }
         let count = groups / on.ranks.tp as f64;
         let of_group = Matrices::dense([rank, queries / groups], Cut::Nothing);
         add(Matrices { count, ..of_group });
-        add(Matrices::dense([h, groups * rank], Cut::Columns).of(LoraModule::LinearProj));
+        add(Matrices::dense([h, groups * rank], Cut::Columns).linear(LoraModule::LinearProj));
     }
 
     /// Projections of the hidden state on a rank's own tokens, those of heads on the group's.

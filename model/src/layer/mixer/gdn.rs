@@ -137,8 +137,8 @@ impl Mix for GatedDeltaNet {
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let (h, [_, values]) = (on.backbone.hidden as f64, self.widths());
-        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows).of(LoraModule::InProj));
-        add(Matrices::dense([h, values as f64], Cut::Columns).of(LoraModule::OutProj));
+        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows).linear(LoraModule::InProj));
+        add(Matrices::dense([h, values as f64], Cut::Columns).linear(LoraModule::OutProj));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {

@@ -127,7 +127,7 @@ impl Mix for Kda {
         let (h, narrow) = (on.backbone.hidden as f64, self.states.value_dim as f64);
         let [keys, values] = self.widths().map(|width| width as f64);
         for width in [keys, keys, values] {
-            add(Matrices::dense([width, h], Cut::Rows).of(LoraModule::InProj));
+            add(Matrices::dense([width, h], Cut::Rows).linear(LoraModule::InProj));
         }
         let mut narrow_gate = |width| {
             add(Matrices::dense([narrow, h], Cut::Nothing));
@@ -139,7 +139,7 @@ impl Mix for Kda {
         } else {
             narrow_gate(values);
         }
-        add(Matrices::dense([h, values], Cut::Columns).of(LoraModule::OutProj));
+        add(Matrices::dense([h, values], Cut::Columns).linear(LoraModule::OutProj));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {

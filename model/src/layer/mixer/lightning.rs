@@ -92,9 +92,9 @@ impl Mix for Lightning {
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let (h, [keys, values]) = (on.backbone.hidden as f64, self.widths());
         for width in [2 * keys + values, values] {
-            add(Matrices::dense([width as f64, h], Cut::Rows).of(LoraModule::InProj));
+            add(Matrices::dense([width as f64, h], Cut::Rows).linear(LoraModule::InProj));
         }
-        add(Matrices::dense([h, values as f64], Cut::Columns).of(LoraModule::OutProj));
+        add(Matrices::dense([h, values as f64], Cut::Columns).linear(LoraModule::OutProj));
     }
 
     /// Each block's scores Q K', their sum of values, and with the state Q S and K' V. Backward

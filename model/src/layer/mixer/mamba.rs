@@ -141,8 +141,9 @@ impl Mix for Mamba {
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let h = on.backbone.hidden as f64;
-        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows).of(LoraModule::InProj));
-        add(Matrices::dense([h, self.widths()[0] as f64], Cut::Columns).of(LoraModule::OutProj));
+        add(Matrices::dense([self.inputs() as f64, h], Cut::Rows).linear(LoraModule::InProj));
+        let inner = self.widths()[0] as f64;
+        add(Matrices::dense([h, inner], Cut::Columns).linear(LoraModule::OutProj));
     }
 
     /// Projection, convolution, scan, gated norm, output. The convolution is made again in the

@@ -236,11 +236,11 @@ impl Mix for Mla {
         let (q_rank, kv_rank) = (self.q_rank as f64, self.kv_rank as f64);
         let query_inputs = self.query_inputs(on) as f64;
         let [latent, width] = [kv_rank + self.rope_dim as f64, a * (self.nope_dim as f64 + v)];
-        add(Matrices::dense([q_rank, h], Cut::Nothing).of(LoraModule::LinearQDownProj));
-        add(Matrices::dense([a * qk, query_inputs], Cut::Rows).of(LoraModule::LinearQUpProj));
-        add(Matrices::dense([latent, h], Cut::Nothing).of(LoraModule::LinearKvDownProj));
-        add(Matrices::dense([width, kv_rank], Cut::Rows).of(LoraModule::LinearKvUpProj));
-        add(Matrices::dense([h, a * v], Cut::Columns).of(LoraModule::LinearProj));
+        add(Matrices::dense([q_rank, h], Cut::Nothing).linear(LoraModule::LinearQDownProj));
+        add(Matrices::dense([a * qk, query_inputs], Cut::Rows).linear(LoraModule::LinearQUpProj));
+        add(Matrices::dense([latent, h], Cut::Nothing).linear(LoraModule::LinearKvDownProj));
+        add(Matrices::dense([width, kv_rank], Cut::Rows).linear(LoraModule::LinearKvUpProj));
+        add(Matrices::dense([h, a * v], Cut::Columns).linear(LoraModule::LinearProj));
         if self.has_output_gate {
             add(Matrices::dense([a * v, h], Cut::Rows));
         }

@@ -340,7 +340,7 @@ impl Transform for Moe {
             add(Matrices::dense([h, latent], Cut::Nothing));
         }
         let router = [self.choices() as f64, on.backbone.hidden as f64];
-        add(Matrices::dense(router, Cut::Nothing).of(LoraModule::Router));
+        add(Matrices::dense(router, Cut::Nothing).linear(LoraModule::Router));
     }
 
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {

@@ -5,13 +5,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::checkpoint::{Checkpoint, Writing};
-use super::published::PUE_RANGE;
 use super::recovery::{Ratios, Recovery};
 use super::simulation::{Outcomes, outcomes};
 use crate::catalogue::memory_state::MemoryState;
-use crate::design::{Design, KnobId};
+use crate::design::{Design, KnobId, Run};
 use crate::ground::knob::Value;
 use crate::ground::units::Seconds;
+use crate::metric::published::POWER_USAGE_EFFECTIVENESS;
 use crate::metric::{Basis, BudgetMetrics, MetricId};
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
@@ -166,7 +166,7 @@ pub fn budget(plan: &Plan, metrics: &Metrics) -> Budget {
         own.outcomes = outcomes(&recovery, training, interval, limit, SEED);
     }
     own.gains = gains(plan, metrics, &own);
-    own.rate_for_99 = own.recovery.and_then(|it| rate_for(&it, own.checkpoint, plan, 0.99));
+    own.rate_for_99 = own.recovery.and_then(|it| rate_for(&it, own.checkpoint, run, 0.99));
     own.spares = own.recovery.and_then(|it| spares(plan.design(), &it));
     own.assumed = assumed(plan.design(), &own);
     own
@@ -323,14 +323,11 @@ fn gains(plan: &Plan, metrics: &Metrics, own: &Budget) -> Vec<Gain> {
 /// The least rate of checkpoints, in GB/s, with which goodput at the best interval is this share of
 /// what it is without checkpoints; by halving, as goodput grows with the rate. `None` if none of
 /// up to 10^6 GB/s does.
-fn rate_for(recovery: &Recovery, checkpoint: Checkpoint, plan: &Plan, share: f64) -> Option<f64> {
+fn rate_for(recovery: &Recovery, checkpoint: Checkpoint, run: &Run, share: f64) -> Option<f64> {
     let most = libm::exp(-(recovery.restart / recovery.between_failures)) * share;
     let goodput = |rate: f64| {
-        let run = crate::design::Run {
-            checkpoint_gb_per_sec: Some(rate),
-            checkpoint_async: plan.design().run.checkpoint_async,
-            ..crate::design::Run::default()
-        };
+        let checkpoint_async = run.checkpoint_async;
+        let run = Run { checkpoint_gb_per_sec: Some(rate), checkpoint_async, ..Run::default() };
         let Writing { stall, behind } = checkpoint.writing(&run).unwrap_or_default();
         let other = Recovery { stall, behind, ..*recovery };
         other.ratios(other.best_interval()).goodput
@@ -406,7 +403,8 @@ fn assumed(design: &Design, own: &Budget) -> Vec<String> {
         }
     }
     if run.pue.is_none() {
-        let [low, high] = PUE_RANGE.map(|pue| 100.0 * (pue - 1.0));
+        let [low, high] =
+            POWER_USAGE_EFFECTIVENESS.map(|published| 100.0 * (published.value - 1.0));
         all.push(format!(
             "energy is that of the machines; a facility adds {low:.0} % (Google's fleet, 2024) to \
              {high:.0} % (Uptime Institute's survey, 2024)"

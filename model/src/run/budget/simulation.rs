@@ -7,7 +7,7 @@ use crate::ground::units::Seconds;
 use crate::routing::random::{stream, uniform};
 
 /// Runs that are played.
-pub const RUNS: u64 = 400;
+pub const SIMULATED_RUNS: u64 = 400;
 
 /// Failures of all runs together, at most: with more the run hardly moves.
 const MAX_FAILURES: u64 = 2_000_000;
@@ -44,24 +44,25 @@ pub fn outcomes(
 ) -> Option<Outcomes> {
     let mut budget = MAX_FAILURES;
     let mut failures = 0;
-    let mut ends = Vec::with_capacity(RUNS as usize);
-    for number in 0..RUNS {
+    let mut ends = Vec::with_capacity(SIMULATED_RUNS as usize);
+    for number in 0..SIMULATED_RUNS {
         let (end, failed) = play(recovery, training, interval, stream(&[seed, number]), budget)?;
         budget -= failed;
         failures += failed;
         ends.push(end);
     }
     ends.sort_by(|one: &Seconds, other| one.get().total_cmp(&other.get()));
-    let at = |share: f64| ends[((RUNS - 1) as f64 * share) as usize];
-    let in_time = limit
-        .map_or(1.0, |limit| ends.iter().filter(|end| **end <= limit).count() as f64 / RUNS as f64);
+    let at = |share: f64| ends[((SIMULATED_RUNS - 1) as f64 * share) as usize];
+    let in_time = limit.map_or(1.0, |limit| {
+        ends.iter().filter(|end| **end <= limit).count() as f64 / SIMULATED_RUNS as f64
+    });
     Some(Outcomes {
         early: at(0.1),
         median: at(0.5),
         late: at(0.9),
-        mean: ends.iter().copied().sum::<Seconds>() / RUNS as f64,
+        mean: ends.iter().copied().sum::<Seconds>() / SIMULATED_RUNS as f64,
         in_time,
-        failures: failures as f64 / RUNS as f64,
+        failures: failures as f64 / SIMULATED_RUNS as f64,
     })
 }
 

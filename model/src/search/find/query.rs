@@ -11,10 +11,10 @@ use crate::run::budget::lacks;
 pub const MIN_SPARE: f64 = 0.03;
 
 /// Largest lag of the safest design behind the fastest, as a share of the speed.
-pub(super) const SAFEST: f64 = 0.05;
+pub(super) const MAX_SAFEST_LAG: f64 = 0.05;
 
 /// Largest lag of the simplest design behind the fastest, as a share of the speed.
-pub(super) const SIMPLEST: f64 = 0.10;
+pub(super) const MAX_SIMPLEST_LAG: f64 = 0.10;
 
 /// Goal: the quality that the first design of an answer is best in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

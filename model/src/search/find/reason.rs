@@ -9,7 +9,7 @@ use super::target::Predicted;
 use crate::design::{Design, KnobSet};
 
 /// The share of a speed that nobody would call a difference.
-pub(super) const NO_DIFFERENCE: f64 = 0.0005;
+pub(super) const MAX_TIE_SHARE: f64 = 0.0005;
 
 /// A share in percent with one digit.
 pub(super) fn percent(share: f64) -> String {
@@ -30,7 +30,7 @@ pub(super) fn behind<M: Predicted>(one: &Candidate<M>, fastest: &Candidate<M>) -
 /// Line on a speed against that of the current design.
 pub(super) fn against(speed: f64, at_hand: f64) -> String {
     let gain = speed / at_hand - 1.0;
-    if gain.abs() < NO_DIFFERENCE {
+    if gain.abs() < MAX_TIE_SHARE {
         return String::from("As fast as the current design");
     }
     let word = if gain > 0.0 { "faster" } else { "slower" };
@@ -66,7 +66,7 @@ pub(super) fn settings<M>(one: &Candidate<M>, fastest: &Candidate<M>, knobs: &Kn
 /// Line on the speed of a named design beside the fastest.
 pub(super) fn lag<M: Predicted>(one: &Candidate<M>, fastest: &Candidate<M>) -> String {
     let gap = behind(one, fastest);
-    if gap < NO_DIFFERENCE {
+    if gap < MAX_TIE_SHARE {
         return String::from("As fast as the fastest");
     }
     format!("{} slower than the fastest", percent(gap))

@@ -15,7 +15,7 @@ use super::answer::{self, Answer, Candidate, Miss, Phase, Progress, Recommendati
 use super::pool::Pool;
 use super::query::Query;
 use super::rank;
-use super::reason::{self, NO_DIFFERENCE};
+use super::reason::{self, MAX_TIE_SHARE};
 use super::search::Search;
 use super::target::{Predicted, Target};
 use crate::design::violation::Violation;
@@ -292,7 +292,7 @@ impl LayoutSearch {
         let most = self.most_tokens().map_or(0.0, |it| it.per_device);
         let good: Vec<LayoutPoint> = self.points.iter().filter(|it| it.is_good).cloned().collect();
         let mut best = front(&good);
-        best.extend(good.into_iter().filter(|it| it.per_device >= most * naming::NAMED));
+        best.extend(good.into_iter().filter(|it| it.per_device >= most * naming::MIN_NAMED_SPEED));
         let mut candidates = self.inferred(&best, pool);
         if let Some(metrics) = &self.at_hand {
             // What is at hand is never answered with less.
@@ -305,7 +305,7 @@ impl LayoutSearch {
         });
         candidates.dedup();
         // Of those that nobody would call slower, the one that is best for a user is the fastest.
-        let least = candidates.first().map_or(0.0, |it| it.metrics.speed()) * (1.0 - NO_DIFFERENCE);
+        let least = candidates.first().map_or(0.0, |it| it.metrics.speed()) * (1.0 - MAX_TIE_SHARE);
         let alike = candidates.iter().take_while(|it| it.metrics.speed() >= least);
         let per_token = |it: &Candidate<Inference>| it.metrics.metrics.tpot_seconds;
         let best =

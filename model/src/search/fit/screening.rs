@@ -9,7 +9,7 @@ use crate::training::step::estimate;
 
 /// Fill of a memory, by the closed form, up to which a design is looked at closer: the peak of a
 /// simulated step may differ a little from the formula.
-pub(crate) const MARGIN: f64 = 1.05;
+pub(crate) const MAX_SCREENED_FILL: f64 = 1.05;
 
 /// A variant of the plan's design by the closed form; one whose schedule has none as it is timed.
 /// Nothing when it is illegal.

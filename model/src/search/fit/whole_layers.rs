@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::whole_layers;
 use crate::design::{Design, PerStage};
-use crate::training::memory::Held;
+use crate::training::memory::PeakActivations;
 use crate::training::plan::Plan;
 use crate::training::step::estimate;
 
@@ -29,13 +29,13 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
         let held = full.stages.iter().zip(both).map(|(stage, (all, left))| {
             let all = all.kept.device;
             let share = if all > 0.0 { left.kept.device / all } else { 0.0 };
-            Held {
+            PeakActivations {
                 bytes: stage.memory.activations.get() * share,
                 micro_batches: stage.peak_in_flight,
                 task: stage.fullest,
             }
         });
-        let held: Vec<Held> = held.collect();
+        let held: Vec<PeakActivations> = held.collect();
         for (own, stage) in fewest.iter_mut().zip(plan.occupancies(&each, Some(&held))) {
             let fits = stage.device.peak() <= plan.memory_limit
                 && stage.host <= plan.deployment.machine.host_memory;

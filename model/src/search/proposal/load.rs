@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use crate::layer::architecture::{MAX_KINDS, PerKind};
+use crate::layer::architecture::{Architecture, MAX_KINDS, PerKind};
 use crate::layer::layout::Stage;
 use crate::training::pair;
 use crate::training::plan::Plan;
+use crate::training::recomputation::Recomputation;
 use crate::training::stage::{StageWork, Terms};
 
 /// Seconds that one stage computes for one micro-batch, forward and backward with recomputation.
@@ -130,12 +131,17 @@ impl Costs {
     }
 
     /// The load of each stage, in seconds.
-    pub(super) fn loads(&self, plan: &Plan, stages: &[Stage]) -> Vec<StageLoad> {
+    pub(super) fn loads(
+        &self,
+        architecture: &Architecture,
+        recomputation: &Recomputation,
+        stages: &[Stage],
+    ) -> Vec<StageLoad> {
         let load = |(index, stage): (usize, &Stage)| {
-            let one = self.compute(plan.recomputation.whole_share(index, stage.num_all_layers()));
+            let one = self.compute(recomputation.whole_share(index, stage.num_all_layers()));
             // Dense layers, then those with experts.
             let mut layers = [0.0; 2];
-            for (index, kind) in plan.architecture.kinds.iter().enumerate() {
+            for (index, kind) in architecture.kinds.iter().enumerate() {
                 let own = &mut layers[usize::from(kind.mlp.moe().is_some())];
                 *own += stage.layers[index] * one.layers[index];
             }

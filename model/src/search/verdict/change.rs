@@ -5,16 +5,17 @@ use alloc::vec::Vec;
 use super::options::{Candidate, KNOBS, Tried};
 use crate::design::{Design, KnobId};
 use crate::ground::knob::Value;
+use crate::ground::sorting::sort_short;
 use crate::ground::units::Bytes;
 use crate::rules::vocabulary::Vocabulary;
 use crate::search::fit::make_it_fit;
-use crate::search::fit::screening::{MARGIN, pressure, screened};
+use crate::search::fit::screening::{MAX_SCREENED_FILL, pressure, screened};
 use crate::training::estimate::Estimate;
 use crate::training::plan::Plan;
 use crate::training::step::estimate;
 
 /// Values of one knob that are estimated as the plan is timed.
-const TIMED: usize = 8;
+const MAX_TIMED_VALUES: usize = 8;
 
 /// A change of one knob, and what it does to the design.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +59,7 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
         }
     };
     let mut changes: Vec<(f64, Change)> = KNOBS.iter().filter_map(of_knob).collect();
-    changes.sort_by(|(one_pressure, one), (other_pressure, other)| {
+    sort_short(&mut changes, |(one_pressure, one), (other_pressure, other)| {
         other.fits.cmp(&one.fits).then_with(|| {
             if one.fits {
                 other.mfu.total_cmp(&one.mfu)
@@ -110,8 +111,8 @@ fn smallest(
         let nearer = one.candidate.distance.total_cmp(&other.candidate.distance);
         nearer.then_with(|| other.mfu.total_cmp(&one.mfu))
     });
-    let near = found.iter().filter(|screened| screened.pressure <= MARGIN);
-    let fitting = near.take(TIMED).find_map(|screened| {
+    let near = found.iter().filter(|screened| screened.pressure <= MAX_SCREENED_FILL);
+    let fitting = near.take(MAX_TIMED_VALUES).find_map(|screened| {
         timed(plan, knob.id, &screened.candidate.design).filter(|(_, change)| change.fits)
     });
     let least = || {
@@ -125,10 +126,10 @@ fn smallest(
 /// The fastest value that needs more memory and fits.
 fn faster(plan: &Plan, present: &Estimate, now: &Screened, knob: &Tried) -> Option<(f64, Change)> {
     let mut found = screen(plan, (knob.giving_back)(plan, knob.id));
-    found.retain(|screened| screened.mfu > now.mfu && screened.pressure <= MARGIN);
+    found.retain(|screened| screened.mfu > now.mfu && screened.pressure <= MAX_SCREENED_FILL);
     found.sort_by(|one, other| other.mfu.total_cmp(&one.mfu));
     let used = pressure(plan, present);
-    found.iter().take(TIMED).find_map(|screened| {
+    found.iter().take(MAX_TIMED_VALUES).find_map(|screened| {
         timed(plan, knob.id, &screened.candidate.design).filter(|(needed, change)| {
             change.fits && change.mfu > present.metrics.mfu && *needed > used
         })

@@ -68,7 +68,7 @@ impl Placeholders {
     }
 
     /// Bytes of the placeholders on a stage.
-    pub(super) fn of(&self, architecture: &Architecture, stage: &Stage) -> f64 {
+    pub(super) fn bytes(&self, architecture: &Architecture, stage: &Stage) -> f64 {
         let when = |is: bool, bytes: f64| if is { bytes } else { 0.0 };
         let kinds = &architecture.kinds;
         let counts = stage.with_mtp(architecture.mtp.kind);

@@ -9,7 +9,7 @@ use crate::layer::layout::{Span, Stage};
 use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
 };
-use crate::training::memory::{Held, LayerMemory, PerMicroBatch};
+use crate::training::memory::{LayerMemory, PeakActivations, PerMicroBatch};
 use crate::training::pair::{self, Graph, Hiding, PairTimeline, Side};
 use crate::training::plan::Plan;
 use crate::training::stage::{AXES, Parts, StageWork, Terms, Waiting};
@@ -88,7 +88,7 @@ impl Plan {
             let times: [Times; L] = array::from_fn(|lane| chunks[lane].times());
             run.simulate(&schedule, &tasks.lists, times.each_ref(), |_, _, _| ());
             let held = |stage| held(&chunks, stage, tasks.lists.stage(stage));
-            let held: Vec<[Held; L]> = (0..tasks.lists.stages()).map(held).collect();
+            let held: Vec<[PeakActivations; L]> = (0..tasks.lists.stages()).map(held).collect();
             array::from_fn(|lane| {
                 let stages =
                     run.busy.iter().zip(&held).map(|(busy, held)| (busy[lane], held[lane]));
@@ -280,7 +280,7 @@ impl Chunks {
         spans: &[Span],
         counts: &Counts,
         seconds: f64,
-        mut stages: impl Iterator<Item = (f64, Held)>,
+        mut stages: impl Iterator<Item = (f64, PeakActivations)>,
     ) -> Pipeline {
         let count = self.schedule.stages();
         let mut phases = [PhaseTraffic::default(); 3];
@@ -307,7 +307,7 @@ impl Chunks {
         let count = self.schedule.chunks_per_stage();
         let mut all = Waiting::default();
         for (index, phase) in phases.iter_mut().enumerate() {
-            let (alone, pairs) = counts.of(stage, index);
+            let (alone, pairs) = counts.at(stage, index);
             let mut spend = |waiting: &Waiting, traffic: &dyn Fn(usize) -> f64, times: u32| {
                 if times == 0 {
                     return;
@@ -340,9 +340,9 @@ impl Chunks {
 }
 
 /// The fullest moment of a stage under each load: tasks hold in their order, whatever their times.
-fn held<const L: usize>(loads: &[Chunks; L], stage: usize, tasks: &[Task]) -> [Held; L] {
+fn held<const L: usize>(loads: &[Chunks; L], stage: usize, tasks: &[Task]) -> [PeakActivations; L] {
     let Some(Chunks { schedule, share_of_pair, .. }) = loads.first() else {
-        return [Held::default(); L];
+        return [PeakActivations::default(); L];
     };
     let count = schedule.chunks_per_stage();
     let kept = loads.each_ref().map(|chunks| &chunks.kept[stage * count..][..count]);
@@ -376,7 +376,7 @@ fn held<const L: usize>(loads: &[Chunks; L], stage: usize, tasks: &[Task]) -> [H
     if *share_of_pair >= 1.0 {
         most_micro_batches = libm::round(most_micro_batches * chunks) / chunks;
     }
-    most.map(|(bytes, index)| Held {
+    most.map(|(bytes, index)| PeakActivations {
         bytes,
         micro_batches: most_micro_batches,
         task: index.and_then(|index: usize| tasks.get(index)).copied(),
@@ -503,7 +503,7 @@ impl Counts {
     }
 
     /// Counts of a stage and a phase: the tasks without a partner, and the pairs.
-    fn of(&self, stage: usize, phase: usize) -> (&[u32], &[u32]) {
+    fn at(&self, stage: usize, phase: usize) -> (&[u32], &[u32]) {
         let start = (stage * Self::PHASES + phase) * self.kinds();
         self.each[start..start + self.kinds()].split_at(self.chunks * 2)
     }

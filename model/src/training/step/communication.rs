@@ -68,14 +68,20 @@ const fn kind(exchange: &Exchange) -> (Axis, LinkLevel, Collective) {
     (exchange.axis, exchange.link, exchange.collective)
 }
 
-/// Every row of a step, put in place of what the list held.
-pub(super) fn list(plan: &Plan, spans: &Spans, step: &Step, rows: &mut Vec<Communication>) {
+/// Every row of a step of this many micro-batches, whose copies go to the host at this rate, put in
+/// place of what the list held.
+pub(super) fn list(
+    micro_batches: f64,
+    host: BytesPerSecond,
+    spans: &Spans,
+    step: &Step,
+    rows: &mut Vec<Communication>,
+) {
     let [ahead, behind] = &spans.traffic.rows;
     rows.clear();
     rows.reserve(ahead.len() + 1 + behind.len());
     rows.extend_from_slice(ahead);
-    let (m, host) = (plan.batch.micro_batches as f64, plan.deployment.machine.host);
-    rows.extend(host_row(step, m, host));
+    rows.extend(host_row(step, micro_batches, host));
     rows.extend_from_slice(behind);
     share_exposed(spans, step, host, rows);
 }

@@ -15,7 +15,7 @@ use sweep::{Progress, Rounds, Space};
 
 use super::text::read_text;
 use crate::cli::{Failure, output};
-use crate::jobs::sweeps::rows::Format;
+use crate::jobs::sweeps::rows::{Format, Writer};
 use crate::jobs::sweeps::table;
 
 /// Interval between checkpoints.
@@ -123,7 +123,7 @@ impl Output {
                 read_checkpoint(&text, space, places).map_err(refused)?;
         }
         if let Some((format, path)) = target.rows() {
-            let file = open_rows(&path, &mut opened.bytes, &format.header(space));
+            let file = open_rows(&path, &mut opened.bytes, &Writer::new(format, space).header());
             let failed = |error| Failure::user(format!("can't write {}: {error}", path.display()));
             opened.rows = Some(file.map_err(failed)?);
         }

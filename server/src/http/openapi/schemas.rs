@@ -1,116 +1,102 @@
-//! The schemas of what is asked and answered, from the types that are read and written.
+//! The schemas of bodies, from the types that are read and written.
 
 use model::design::file::{Tree, json};
-use operations::budget::{Budgeted, Input as BudgetPair};
-use operations::find::{FoundAnswer, Input as FindQuery};
-use operations::infer::LayoutsOfDesign;
-use operations::predict::{Input as Batch, Predictions};
-use reports::experts::ExpertsSaid;
-use reports::imported::Imported;
-use reports::inferred::Inferred;
-use reports::registry::{Knobs, Metrics, Presets};
-use review::Room;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
-use sweep::SpecKeys;
-use validation::own::Calibration;
-use validation::report::Validation;
-use validation::report::serving::ServingValidation;
 
-use crate::answers::validated::Sent;
-use crate::designs::StoredDesigns;
-use crate::designs::bodies::StoreDesign;
-use crate::jobs::reviews;
-use crate::jobs::sweeps::{Standing, Started, SweepAnswer, Sweeps};
-use crate::net::problem::ProblemBody;
-use crate::store::traces::TraceSummary;
+use super::design;
+use crate::http::endpoint::{Content, Endpoint, Shape};
 
-/// Every schema by its name. What is written in full may be read with less: then what is asked has
-/// a name of its own.
-pub(super) fn bodies() -> Vec<(String, Tree)> {
-    let (answers, requests) = (answers(), requests());
-    let is_same = |name: &str, asked: &Value| {
-        answers.get(name) == Some(asked) && !asked.to_string().contains("\"$ref\"")
-    };
-    let other = requests.iter().filter(|(name, asked)| !is_same(name, asked));
-    let other: Vec<(&String, String)> =
-        other.map(|(name, asked)| (name, asked.to_string())).collect();
-    let shared: Vec<&str> = other
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .filter(|it| answers.contains_key(*it))
-        .collect();
-    let renamed = |text: String| {
-        shared.iter().fold(text, |text, name| {
-            text.replace(&format!("/schemas/{name}\""), &format!("/schemas/{name}Asked\""))
-        })
-    };
-    let asked = other.into_iter().map(|(name, asked)| {
-        let suffix = if shared.contains(&name.as_str()) { "Asked" } else { "" };
-        (format!("{name}{suffix}"), renamed(asked))
-    });
-    let answered = answers.iter().map(|(name, schema)| (name.clone(), schema.to_string()));
-    let parsed = |(name, text): (String, String)| (name, json::parse(&text).unwrap_or(Tree::Null));
-    answered.chain(asked).map(parsed).collect()
+/// Direction of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Request,
+    Answer,
 }
 
-/// The definitions that types make.
-fn definitions(
-    settings: SchemaSettings,
-    add: impl FnOnce(&mut SchemaGenerator),
-) -> Map<String, Value> {
-    let settings = settings.with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    let mut generator = settings.into_generator();
-    add(&mut generator);
-    generator.take_definitions(true)
+/// The schemas of the document.
+///
+/// A type that is written in full may be read with less: then it has a schema of its own for
+/// requests.
+pub(super) struct Schemas {
+    generators: [SchemaGenerator; 2],
+    /// Definitions of requests and of answers, by their names.
+    definitions: [Map<String, Value>; 2],
+    /// Names of definitions that differ between requests and answers.
+    split: Vec<String>,
 }
 
-/// The schemas of answers.
-fn answers() -> Map<String, Value> {
-    definitions(SchemaSettings::draft2020_12().for_serialize(), |generator| {
-        generator.subschema_for::<Predictions>();
-        generator.subschema_for::<Inferred>();
-        generator.subschema_for::<LayoutsOfDesign>();
-        generator.subschema_for::<FoundAnswer>();
-        generator.subschema_for::<Budgeted>();
-        generator.subschema_for::<ExpertsSaid>();
-        generator.subschema_for::<Imported>();
-        generator.subschema_for::<Presets>();
-        generator.subschema_for::<Sent<Validation>>();
-        generator.subschema_for::<Sent<ServingValidation>>();
-        generator.subschema_for::<Sent<Calibration>>();
-        generator.subschema_for::<Knobs>();
-        generator.subschema_for::<Metrics>();
-        generator.subschema_for::<ProblemBody>();
-        generator.subschema_for::<TraceSummary>();
-        generator.subschema_for::<StoredDesigns>();
-        generator.subschema_for::<Started>();
-        generator.subschema_for::<Sweeps>();
-        generator.subschema_for::<SweepAnswer>();
-        generator.subschema_for::<Standing>();
-        generator.subschema_for::<reviews::Begun>();
-        generator.subschema_for::<reviews::Links>();
-        generator.subschema_for::<reviews::Log>();
-        generator.subschema_for::<reviews::Prose>();
-        generator.subschema_for::<reviews::Done<'static>>();
-        generator.subschema_for::<Room>();
-    })
-}
+impl Schemas {
+    /// The schemas of these endpoints' bodies.
+    pub(super) fn new<'a>(endpoints: impl Iterator<Item = &'a Endpoint>) -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        let answers = settings.clone().for_serialize();
+        let mut generators = [settings, answers].map(SchemaSettings::into_generator);
+        let [requests, answers] = &mut generators;
+        for endpoint in endpoints {
+            let run = |contents: &[Content], generator: &mut SchemaGenerator| {
+                contents.iter().for_each(|it| drop((it.shape)(generator)));
+            };
+            run(&endpoint.body, requests);
+            endpoint.all_answers().iter().for_each(|answer| run(&answer.contents, answers));
+        }
+        let definitions = generators.each_mut().map(|it| it.take_definitions(true));
+        let [requests, answers] = &definitions;
+        let is_split = |name: &str, read: &Value| {
+            let written = answers.get(name);
+            written.is_some_and(|it| it != read || read.to_string().contains("\"$ref\""))
+        };
+        let split = requests.iter().filter(|(name, read)| is_split(name, read));
+        let split = split.map(|(name, _)| name.clone()).collect();
+        Self { generators, definitions, split }
+    }
 
-/// The schemas of what is asked.
-fn requests() -> Map<String, Value> {
-    definitions(SchemaSettings::draft2020_12(), |generator| {
-        generator.subschema_for::<Batch>();
-        generator.subschema_for::<BudgetPair>();
-        generator.subschema_for::<StoreDesign>();
-        generator.subschema_for::<FindQuery>();
-        generator.subschema_for::<SpecKeys<'static>>();
-        generator.subschema_for::<reviews::Begin>();
-        generator.subschema_for::<reviews::Make>();
-        generator.subschema_for::<reviews::Do>();
-    })
+    /// The schema of a body.
+    pub(super) fn body(&mut self, shape: Shape, direction: Direction) -> Tree {
+        let schema = shape(&mut self.generators[direction as usize]);
+        self.tree(schema.as_value(), direction)
+    }
+
+    /// The description of an answer's type.
+    pub(super) fn description(&mut self, shape: Shape) -> &str {
+        let [_, generator] = &mut self.generators;
+        let schema = shape(generator);
+        let reference = schema.get("$ref").and_then(Value::as_str).unwrap_or_default();
+        let [_, definitions] = &self.definitions;
+        let definition = definitions.get(reference.rsplit('/').next().unwrap_or_default());
+        definition.and_then(|it| it.get("description")?.as_str()).unwrap_or_default()
+    }
+
+    /// Every schema by its name.
+    pub(super) fn all(&self) -> Vec<(String, Tree)> {
+        let [requests, answers] = &self.definitions;
+        let own = [("PresetId", design::presets()), ("Design", design::design())];
+        let own = own.into_iter().map(|(name, schema)| (name.to_owned(), schema));
+        let written = answers.iter();
+        let written =
+            written.map(|(name, schema)| (name.clone(), self.tree(schema, Direction::Answer)));
+        let read = requests.iter().filter_map(|(name, schema)| {
+            let is_split = self.split.contains(name);
+            let name = if is_split { format!("{name}Asked") } else { name.clone() };
+            let is_new = is_split || !answers.contains_key(&name);
+            is_new.then(|| (name, self.tree(schema, Direction::Request)))
+        });
+        own.chain(written).chain(read).collect()
+    }
+
+    /// A schema whose references lead to the right definitions.
+    fn tree(&self, schema: &Value, direction: Direction) -> Tree {
+        let mut text = schema.to_string();
+        if direction == Direction::Request {
+            for name in &self.split {
+                let renamed = format!("/schemas/{name}Asked\"");
+                text = text.replace(&format!("/schemas/{name}\""), &renamed);
+            }
+        }
+        json::parse(&text).unwrap_or(Tree::Null)
+    }
 }

@@ -17,9 +17,10 @@ use crate::designs::{
     self, Entry, Refusal, Removed, StoredAnswer, StoredDesign, StoredDesigns, StoringOutcome, Words,
 };
 use crate::ground::calendar;
+use crate::http::endpoint::{JSON, endpoints, of};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
-use crate::net::query;
+use crate::net::query::{self, Parameter, parameter_list};
 use crate::net::request_body;
 use crate::net::work::off_thread;
 use crate::people::audit_events::Kind;
@@ -33,9 +34,73 @@ const USUAL_LIST: u32 = 50;
 /// Designs in a list, at most.
 const MAX_LIST_LEN: u32 = 200;
 
-/// `POST /api/v1/designs`: a design or a link in, its short id out.
-///
-/// Storing the same design again gives the same id, and changes only the words that are sent.
+const ID: Parameter =
+    Parameter::path("id", "The design's id: 16 letters and digits.").example("{design}");
+
+parameter_list! { OF_STORED:
+    /// As it stands in the link that was passed on.
+    note(query::text),
+}
+
+parameter_list! { OF_LIST:
+    /// Only your own designs are listed; the name alone is enough.
+    mine(query::text).example("").required(),
+    /// Only designs stored before the one with this id: the last of the page before.
+    before(query::text).example("{design}"),
+    /// Designs at most.
+    limit(|| query::limit_schema(USUAL_LIST, MAX_LIST_LEN)).example("20"),
+}
+
+const DESIGN: &str = r#"{"name": "Two at once", "note": "To be compared with one.",
+    "design": {"schema": 1, "preset": "pangu-ultra-moe-6k", "training": {"micro_batch_size": 4}}}"#;
+
+const LINK: &str = r#"{"link":
+    "http://127.0.0.1:3000/?v=1&preset=pangu-ultra-moe-6k&training.micro_batch_size=4"}"#;
+
+endpoints! {
+    /// Your stored designs, newest first
+    ///
+    /// Those that were stored with the cookie of this request. Nobody else's are listed.
+    get "/api/v1/designs" => list as listDesigns {
+        .with(OF_LIST).answers(of::<StoredDesigns>).refuses([out_of_use()])
+    }
+
+    /// Store a design under a short link
+    ///
+    /// The id is a hash of the design and of the model's version: storing the same design again
+    /// gives the same id. With it the server stores the headline metrics as the model gives them
+    /// now. A name or note that is sent replaces yours; one that is absent stays. The first answer
+    /// sets a cookie that makes you the owner.
+    post "/api/v1/designs" => store as storeDesign {
+        .takes(of::<StoreDesign>)
+        .named_example("design", "A design", DESIGN).named_example("link", "A link", LINK)
+        .answers_as(JSON, of::<StoredAnswer>,
+            "You had it stored already; it has the words that you sent.")
+        .stores(of::<StoredAnswer>, "It is stored. The header `Location` has its address.")
+        .fails(422, "Name or note are too long, or have characters that aren't text.")
+        .fails(429, "You stored many designs within an hour. The header `Retry-After` says in how \
+            many seconds to try again.")
+        .refuses([out_of_use()])
+    }
+
+    /// A stored design
+    ///
+    /// The design, and what the model said of it when it was stored. Name and note are yours, or
+    /// those of the owner whose link has this `note`.
+    get "/api/v1/designs/{id}" => stored as readDesign {
+        .with([ID]).with(OF_STORED).answers(of::<StoredAnswer>)
+        .refuses([unknown(), out_of_use()])
+    }
+
+    /// Delete a design of yours
+    ///
+    /// Its link opens no more, unless somebody else has stored the same design.
+    delete "/api/v1/designs/{id}" => forget as deleteDesign {
+        .with([ID]).ends(204, "You have it no more.")
+        .refuses([not_theirs(), unknown(), out_of_use()])
+    }
+}
+
 pub(super) async fn store(
     State(state): State<AppState>,
     Client(client): Client,
@@ -108,7 +173,6 @@ fn read(body: Result<Bytes, BytesRejection>) -> Result<(Design, Words), Problem>
     Ok((design, words))
 }
 
-/// `GET /api/v1/designs/{id}`: a stored design, with what the model said of it.
 pub(super) async fn stored(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -116,21 +180,20 @@ pub(super) async fn stored(
     RawQuery(asked): RawQuery,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [tag] = query::parameters(&asked, ["note"])?;
+    let [tag] = query::parameters(&asked, OF_STORED)?;
     let tag = tag.map(std::borrow::Cow::into_owned);
     let (found, entry) = find(&state, &id, owner.clone(), tag).await?.ok_or_else(unknown)?;
     let mine = is_theirs(&state, &id, owner).await?;
     Ok(json_response(&StoredAnswer::new(&found, entry.as_ref(), mine).said()))
 }
 
-/// `GET /api/v1/designs?mine`: the asker's designs, newest first.
 pub(super) async fn list(
     State(state): State<AppState>,
     Visitor(owner): Visitor,
     RawQuery(asked): RawQuery,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [mine, before, limit] = query::parameters(&asked, ["mine", "before", "limit"])?;
+    let [mine, before, limit] = query::parameters(&asked, OF_LIST)?;
     if mine.is_none() {
         let detail = "only your own designs are listed: ask for ?mine";
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
@@ -143,7 +206,6 @@ pub(super) async fn list(
     Ok(json_response(&StoredDesigns { designs: designs.collect() }.said()))
 }
 
-/// `DELETE /api/v1/designs/{id}`: forgets the asker's entry, and the design with the last of them.
 pub(super) async fn forget(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -158,10 +220,6 @@ pub(super) async fn remove(
     id: &str,
     owner: Option<Owner>,
 ) -> Result<(), Problem> {
-    let not_theirs = || {
-        let detail = "only who stored a design can delete it, in the browser that stored it";
-        Problem::new(StatusCode::FORBIDDEN, detail)
-    };
     let Some(owner) = owner else {
         let is_there = find(state, id, None, None).await?.is_some();
         return Err(if is_there { not_theirs() } else { unknown() });
@@ -236,6 +294,15 @@ async fn with_store<T: Send + 'static>(
 pub(super) fn unknown() -> Problem {
     let detail = "there is no stored design of that id; it may have been deleted";
     Problem::new(StatusCode::NOT_FOUND, detail)
+}
+
+fn out_of_use() -> Problem {
+    Problem::store_out_of_use()
+}
+
+fn not_theirs() -> Problem {
+    let detail = "only who stored a design can delete it, in the browser that stored it";
+    Problem::new(StatusCode::FORBIDDEN, detail)
 }
 
 fn broken(error: &dyn std::fmt::Display) -> Problem {

@@ -15,7 +15,7 @@ use model::search::find::StrategySearch;
 use operations::Refusal;
 use operations::find::search;
 use present::page::find::answer;
-use present::page::find::form::{self, Shown};
+use present::page::find::form::{self, ResultPart};
 use present::page::find::request::{Request, address};
 use present::site;
 
@@ -36,17 +36,17 @@ pub(super) async fn page(
     let (request, wrong) = Request::read(&raw.unwrap_or_default());
     let page = Page { state: &state, headers: &headers, request: &request, wrong: &wrong };
     if !wrong.is_empty() {
-        return page.answer(StatusCode::BAD_REQUEST, Shown::None);
+        return page.answer(StatusCode::BAD_REQUEST, ResultPart::None);
     }
     if request.is_form {
         return Redirect::to(&next(&request)).into_response();
     }
     if !request.is_asked {
-        return page.answer(StatusCode::OK, Shown::None);
+        return page.answer(StatusCode::OK, ResultPart::None);
     }
     if !request.on_server {
         let worker = state.site.names().map(|names| names.finder.as_str());
-        return page.answer(StatusCode::OK, Shown::Browser(worker));
+        return page.answer(StatusCode::OK, ResultPart::Browser(worker));
     }
     let query = request.query.clone();
     let html = searched(&state, &client, move |waiting| {
@@ -59,8 +59,8 @@ pub(super) async fn page(
         }
     });
     match html.await.flatten() {
-        Ok(html) => page.answer(StatusCode::OK, Shown::Written(&html)),
-        Err(problem) => page.answer(problem.status(), Shown::Refused(problem.detail())),
+        Ok(html) => page.answer(StatusCode::OK, ResultPart::Written(&html)),
+        Err(problem) => page.answer(problem.status(), ResultPart::Refused(problem.detail())),
     }
 }
 
@@ -78,13 +78,13 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn answer(&self, status: StatusCode, shown: Shown<'_>) -> Response {
+    fn answer(&self, status: StatusCode, shown: ResultPart<'_>) -> Response {
         let names = self.state.site.names();
         let there = form::on_server(&self.request.query);
         let head = html! {
             // A config.json can be dropped here, too.
             @if let Some(names) = names { script type="module" src=(names.import) {} }
-            @if matches!(shown, Shown::Browser(_)) {
+            @if matches!(shown, ResultPart::Browser(_)) {
                 noscript { meta http-equiv="refresh" content={ "0;url=" (there) }; }
             }
         };

@@ -11,12 +11,15 @@ use model::Answer;
 use model::catalogue::preset::{Preset, PresetKind};
 use model::design::{Design, link};
 use model::metric::MetricId;
+use model::metric::published::of_preset;
 use model::serving::{ServingPlan, infer};
+use present::form::input;
 use present::format::{self, PerUnit};
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
 use present::page::trust::words;
 use present::site::Page;
+use present::words::published;
 use validation::report::Row;
 
 use crate::answers::validated::validated;
@@ -91,6 +94,9 @@ fn body(asked: &str) -> Markup {
     let lower = asked.to_lowercase();
     let fits = |card: &Card| lower.split_whitespace().all(|word| card.words.contains(word));
     let found = cards().iter().filter(|card| fits(card)).count();
+    let search = input("search").id("gallery-q").name("q").set("data-gallery", "");
+    let search =
+        search.set("maxlength", "80").set("placeholder", "Such as deepseek, 910b or tight");
     html! {
         h1 { (TITLE) }
         p.muted {
@@ -98,9 +104,7 @@ fn body(asked: &str) -> Markup {
             " goes from the paper's baseline to its final run."
         }
         form.gallery-search role="search" action=(Page::Presets.path()) {
-            label for="gallery-q" { "Find a preset" }
-            input type="search" id="gallery-q" name="q" data-gallery="" autocomplete="off"
-                maxlength="80" placeholder="Such as deepseek, 910b or tight" value=(asked);
+            (search.value(asked).labelled("Find a preset"))
             button.button { "Find" }
             p #gallery-count role="status" {
                 (format::counted(found as u64, "preset", "presets"))
@@ -217,13 +221,14 @@ fn runs(preset: &'static Preset) -> Markup {
     let own = preset.design();
     let rows = validated().served.rows.iter().filter(|row| is_of(row, &own));
     let rows: Vec<&Row> = rows.take(MAX_RUNS).collect();
-    let reported: Vec<_> = present::words::published::published(preset.id).collect();
+    let reported: Vec<_> = of_preset(preset.id).collect();
     html! {
         @if !rows.is_empty() || !reported.is_empty() {
             h4 { "Published" }
             ul.gallery-published {
                 @if let Some(numbers) = Numbers::of(&own) {
-                    @for row in reported { li { (row.beside(&numbers.estimate.metrics)) } }
+                    @let metrics = &numbers.estimate.metrics;
+                    @for row in reported { li { (published::comparison(row, metrics)) } }
                 }
                 @for row in rows {
                     li {

@@ -3,8 +3,20 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 
+use crate::http::endpoint::{endpoints, text};
 use crate::net::problem::Problem;
 use crate::state::AppState;
+
+endpoints! {
+    /// Does the process answer?
+    get "/healthz" => alive as alive { .answers_as("text/plain", text, "It does.") }
+
+    /// Can the server do its work?
+    get "/readyz" => ready as ready {
+        .answers_as("text/plain", text, "It can.")
+        .fails(503, "Nothing can be kept now; the detail names the cause.")
+    }
+}
 
 /// The process answers.
 pub(super) async fn alive() -> &'static str {

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use axum::routing::{MethodRouter, post};
+use axum::routing::post;
 use model::design::file::{Tree, json};
 use operations::{Caller, Entry, OPERATIONS, entry, infer, is_file};
 
 use super::json::json_response;
 use crate::ground::calendar;
+use crate::http::endpoint::Endpoint;
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::query;
@@ -33,6 +33,13 @@ static LAYOUTS: Entry = entry::<infer::Layouts>();
 pub(super) struct Waiting {
     began: Instant,
     gone: Arc<AtomicBool>,
+}
+
+impl Waiting {
+    /// Whoever waits from now on for an answer that comes at once.
+    pub(super) fn new() -> Self {
+        Self { began: Instant::now(), gone: Arc::default() }
+    }
 }
 
 impl Caller for Waiting {
@@ -68,20 +75,34 @@ impl Drop for Asker {
     }
 }
 
-/// The routes of the operations.
-pub(super) fn routes() -> Router<AppState> {
-    OPERATIONS.iter().chain([&LAYOUTS]).fold(Router::new(), |routes, entry| {
-        routes.route(&format!("/api/v1/{}", entry.name), route(entry))
-    })
+/// The endpoints of the operations that take arguments as they are.
+pub(super) fn endpoints() -> Vec<Endpoint> {
+    OPERATIONS.iter().chain([&LAYOUTS]).filter(|entry| entry.has_route).map(endpoint).collect()
+}
+
+fn endpoint(entry: &'static Entry) -> Endpoint {
+    let path = format!("/api/v1/{}", entry.name);
+    let doc = format!("{}\n\n{}", entry.summary, entry.description);
+    let handler = post(move |State(state): State<AppState>, Client(client), RawQuery(raw), body| {
+        answer(entry, state, client, raw, body)
+    });
+    let endpoint = Endpoint::new("post", path, handler)
+        .documented(entry.name, &doc)
+        .takes(entry.body)
+        .answers(entry.output.part)
+        .fails(422, "The arguments can be read, and have no answer.");
+    let endpoint = entry.examples.iter().fold(endpoint, |endpoint, example| {
+        endpoint.named_example(example.name, example.summary, example.arguments)
+    });
+    if !entry.is_search {
+        return endpoint;
+    }
+    endpoint
+        .fails(429, "A search of this address is under way.")
+        .fails(503, "The answer took longer than a request may.")
 }
 
 /// The object of the operation's command with `--json`.
-fn route(entry: &'static Entry) -> MethodRouter<AppState> {
-    post(move |State(state): State<AppState>, Client(client), RawQuery(address), body| {
-        answer(entry, state, client, address, body)
-    })
-}
-
 async fn answer(
     entry: &'static Entry,
     state: AppState,

@@ -12,16 +12,19 @@ use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use review::Room;
 use review::wire::MAX_MESSAGE_BYTES;
+use schemars::json_schema;
 
 use super::review_access::{
     Holder, broken, cookie, private, read, refused, unknown, unusable, user,
 };
 use super::review_start;
+use crate::http::endpoint::{endpoints, of, words};
 use crate::jobs::reviews::{self, Do, Done, Grant, Log, Outcome, Prose, Reviews, Trouble, Visitor};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
-use crate::net::query;
+use crate::net::query::{self, parameter_list};
 use crate::state::AppState;
 use crate::{ground::calendar, net::origin, net::public_url};
 
@@ -34,6 +37,65 @@ const MAX_TEXTS: usize = 100;
 
 /// Seconds for which a browser keeps a link that doesn't expire: 400 days, the most that it does.
 const AGE_SECONDS: u64 = 34_560_000;
+
+parameter_list! { OF_STATE:
+    /// After this event; absent: after the last one.
+    at(|| query::whole_from(1)).example("1"),
+}
+
+parameter_list! { OF_LOG:
+    /// Events behind this one.
+    after(|| json_schema!({"type": "integer", "minimum": 0, "default": 0})).example("0"),
+    /// Events at most.
+    limit(|| query::limit_schema(USUAL_LOG, MAX_LOG_LEN)).example("100"),
+}
+
+parameter_list! { OF_PROSE:
+    /// Numbers of events with commas between, at most 100; those without a text are left out.
+    of(|| json_schema!({"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}))
+        .example("1").required(),
+}
+
+endpoints! {
+    /// The room of a session
+    ///
+    /// The working design, candidates, proposals, threads, questions and decisions.
+    get "/state" => state as stateOfReview { .with(OF_STATE).answers(of::<Room>) }
+
+    /// Events of a session, in order
+    ///
+    /// They are never changed.
+    get "/log" => log as logOfReview { .with(OF_LOG).answers(of::<Log>) }
+
+    /// Texts of a session, as HTML
+    ///
+    /// Markdown made HTML that can do nothing: no script, no picture, only links to the web, to
+    /// mail and into this site.
+    get "/prose" => prose as textsOfReview { .with(OF_PROSE).answers(of::<Prose>) }
+
+    /// Ask for a change
+    ///
+    /// The same change, sent again by the same `op`, happens once and has the same answer. What is
+    /// missing or settled already has the status 404 or 409, and a session that is full 422.
+    post "/do" => act as changeReview {
+        .takes(of::<Do>).reads_at_most(MAX_MESSAGE_BYTES)
+        .example(r#"{"op": "ann-1", "name": "Ann", "key": "a secret of Ann's",
+            "change": {"kind": "comment", "anchor": "metric:memory_peak_bytes",
+                "text": "Too close to the limit?"}}"#)
+        .answers(of::<Done<'static>>)
+        .fails(403, words::ROLE).fails(409, "Someone else was first.")
+        .fails(422, "The session holds as much as it can.").fails(429, words::SLOW_DOWN)
+    }
+
+    /// Events of a session, as they happen
+    ///
+    /// A WebSocket. Frames are JSON; the first one is `hello`. docs/api.md has them all.
+    get "/socket" => socket as talkInReview {
+        .ends(101, "The socket is open.")
+        .fails(400, words::NO_SOCKET).fails(403, words::ROLE).fails(426, words::NO_SOCKET)
+        .fails(503, "The server talks with as many as it can.")
+    }
+}
 
 /// `GET /r/{id}`: the page of a session. With `?key=TOKEN` the browser gets the token as a cookie,
 /// and goes to the address without it.
@@ -111,14 +173,13 @@ async fn show(state: AppState, request: Request, grant: Grant) -> Response {
     }
 }
 
-/// `GET …/state`: the room, after its last event or, with `?at=SEQ`, after that one.
 pub(super) async fn state(
     State(state): State<AppState>,
     holder: Holder,
     RawQuery(asked): RawQuery,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [at] = query::parameters(&asked, ["at"])?;
+    let [at] = query::parameters(&asked, OF_STATE)?;
     let at = at.map(|at| number("at", &at)).transpose()?;
     let room = state.reviews.room(&holder.grant.review, at).await.map_err(broken)?;
     let room = room.ok_or_else(|| {
@@ -127,14 +188,13 @@ pub(super) async fn state(
     Ok(private(StatusCode::OK, &room))
 }
 
-/// `GET …/log`: what happened after `?after=SEQ`, in order, at most `?limit=N` events.
 pub(super) async fn log(
     State(state): State<AppState>,
     holder: Holder,
     RawQuery(asked): RawQuery,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [after, limit] = query::parameters(&asked, ["after", "limit"])?;
+    let [after, limit] = query::parameters(&asked, OF_LOG)?;
     let after = after.map_or(Ok(0), |after| number("after", &after))?;
     let limit = query::limit(limit, USUAL_LOG, MAX_LOG_LEN)?;
     let events = state.reviews.events(&holder.grant.review, after, limit);
@@ -147,15 +207,13 @@ fn number(name: &str, text: &str) -> Result<u64, Problem> {
     })
 }
 
-/// `GET …/prose?of=3,5`: what people wrote with these events, as HTML that can do nothing. Events
-/// without a text are left out.
 pub(super) async fn prose(
     State(state): State<AppState>,
     holder: Holder,
     RawQuery(asked): RawQuery,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [of] = query::parameters(&asked, ["of"])?;
+    let [of] = query::parameters(&asked, OF_PROSE)?;
     let of = of.unwrap_or_default();
     let of: Vec<_> = of.split(',').map(|seq| number("of", seq)).collect::<Result<_, _>>()?;
     if of.len() > MAX_TEXTS {
@@ -168,8 +226,6 @@ pub(super) async fn prose(
     Ok(private(StatusCode::OK, &texts))
 }
 
-/// `POST …/do`: a change; the answer is the event that it became. Sent again by the same name it
-/// happens once.
 pub(super) async fn act(
     State(state): State<AppState>,
     holder: Holder,
@@ -200,7 +256,6 @@ pub(super) async fn act(
     }
 }
 
-/// `GET …/socket`: what happens, as it happens.
 pub(super) async fn socket(
     State(state): State<AppState>,
     holder: Holder,

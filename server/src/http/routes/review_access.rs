@@ -14,7 +14,13 @@ use serde::{Deserialize, Serialize};
 use crate::jobs::reviews::{Grant, Trouble};
 use crate::net::problem::Problem;
 use crate::net::proxies;
+use crate::net::query::Parameter;
 use crate::state::AppState;
+
+/// Bytes of a body, at most: a design's link may be long.
+pub(super) const MAX_BODY_BYTES: usize = 64 << 10;
+
+pub(super) const ID: Parameter = Parameter::path("id", "The session's id.").example("{review}");
 
 /// Someone with a link into the session of the address.
 pub(super) struct Holder {

@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::review_access::{Holder, broken, unknown};
+use crate::http::endpoint::{endpoints, text};
 use crate::jobs::reviews::report::{self, Content};
 use crate::net::problem::Problem;
 use crate::net::public_url;
@@ -15,7 +16,24 @@ use crate::state::AppState;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
-/// The report as Markdown.
+endpoints! {
+    /// Report of a session, as Markdown
+    ///
+    /// Decisions and whether they stand, candidates, proposals, open questions, comments, with
+    /// numbers and units.
+    get "/report.md" => markdown as reportOfReviewAsMd {
+        .answers_as("text/markdown", text, "The report.")
+    }
+
+    /// Report of a session, as a page of its own
+    ///
+    /// Decisions and whether they stand, candidates, proposals, open questions, comments, with
+    /// numbers and units.
+    get "/report.html" => html as reportOfReviewAsHtml {
+        .answers_as("text/html", text, "The report.")
+    }
+}
+
 pub(super) async fn markdown(
     State(state): State<AppState>,
     holder: Holder,
@@ -25,7 +43,6 @@ pub(super) async fn markdown(
     Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], private(text)).into_response())
 }
 
-/// The report as a page of its own.
 pub(super) async fn html(
     State(state): State<AppState>,
     holder: Holder,

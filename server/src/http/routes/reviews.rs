@@ -1,17 +1,18 @@
-//! `POST /api/v1/reviews` begins a review session; `…/links` are the ways into one.
+//! `POST /api/v1/reviews` begins a review session, and `DELETE` ends it.
 //!
 //! No route lists sessions: who has no link to one can't find it.
 
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use review::{Refusal, Role, clean_name};
+use review::{Role, clean_name};
 
 use super::kept;
-use super::review_access::{Holder, broken, private, read, refused, unknown, user};
-use crate::jobs::reviews::{self, Begin, Begun, Links, MAX_LIFETIME_SECONDS, Make, Shown};
+use super::review_access::{
+    Holder, ID, MAX_BODY_BYTES, broken, private, read, refused, unknown, unusable, user,
+};
+use crate::http::endpoint::{endpoints, of, words};
+use crate::jobs::reviews::{self, Begin, Begun, LinkAnswer};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::public_url;
@@ -19,10 +20,29 @@ use crate::people::audit_events::Kind;
 use crate::people::owner::Storing;
 use crate::state::AppState;
 
-/// Bytes of a body, at most: a design's link may be long.
-const MAX_BODY_BYTES: usize = 64 << 10;
+endpoints! {
+    /// Begin a review session
+    ///
+    /// The answer has a link for each role, with its token: the server keeps only the tokens'
+    /// hashes, so they are shown this once. No route lists sessions.
+    post "/api/v1/reviews" => begin as beginReview {
+        .takes(of::<Begin>).reads_at_most(MAX_BODY_BYTES)
+        .example(r#"{"name": "Where to put the experts", "link": "preset=pangu-ultra-moe-6k",
+            "person": "Ann", "key": "a secret of Ann's"}"#)
+        .stores(of::<Begun>, "It has begun.")
+        .fails(429, words::SLOW_DOWN).refuses([unusable()])
+    }
 
-/// `POST /api/v1/reviews`: begins a session; its links are shown this once.
+    /// Delete a session
+    ///
+    /// With all that was said in it, for all who have a link; whoever is there is out at once. It
+    /// takes a token that may own.
+    delete "/api/v1/reviews/{id}" => remove as deleteReview {
+        .ends(204, "It is gone.").fails(403, words::ROLE)
+        .with([ID]).by_token().refuses([unknown(), unusable()])
+    }
+}
+
 pub(super) async fn begin(
     State(state): State<AppState>,
     Client(client): Client,
@@ -57,15 +77,13 @@ pub(super) async fn begin(
     kept::own(&state, Kind::Session, &id, storing.owner, 0).await?;
     let path = format!("/r/{id}");
     let page = format!("{}{path}", origin.as_ref().map_or("", |url| url.as_str()));
-    let links = links.into_iter().map(|made| Shown::of_new(made, &page)).collect();
+    let links = links.into_iter().map(|made| LinkAnswer::of_new(made, &page)).collect();
     let location = [(header::LOCATION, format!("/api/v1/reviews/{id}/state"))];
     let begun = Begun { id, page, links };
     let response = (location, private(StatusCode::CREATED, &begun)).into_response();
     Ok(kept::with_cookie(response, storing.cookie))
 }
 
-/// `DELETE /api/v1/reviews/{id}`: deletes a session with all that was said in it; whoever is there
-/// is out at once.
 pub(super) async fn remove(
     State(state): State<AppState>,
     holder: Holder,
@@ -74,60 +92,6 @@ pub(super) async fn remove(
     let data = state.data.as_ref().clone();
     if !state.reviews.delete(&holder.grant.review, data).await.map_err(broken)? {
         return Err(unknown());
-    }
-    Ok(StatusCode::NO_CONTENT)
-}
-
-/// `GET …/links`: the ways into a session, without their secrets.
-pub(super) async fn list(
-    State(state): State<AppState>,
-    holder: Holder,
-) -> Result<Response, Problem> {
-    holder.at_least(Role::Own)?;
-    let links = state.reviews.links(&holder.grant.review).await.map_err(broken)?;
-    let links = links.into_iter().map(Shown::from_link).collect();
-    Ok(private(StatusCode::OK, &Links { links }))
-}
-
-/// `POST …/links`: makes a way in; its secret is shown this once.
-pub(super) async fn make(
-    State(state): State<AppState>,
-    holder: Holder,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Problem> {
-    holder.at_least(Role::Own)?;
-    let Make { role, name, expires_in_seconds } = read(body, MAX_BODY_BYTES)?;
-    let name = match name.trim() {
-        "" => String::new(),
-        name => clean_name(name).map_err(refused)?,
-    };
-    if expires_in_seconds.is_some_and(|seconds| seconds == 0 || seconds > MAX_LIFETIME_SECONDS) {
-        let detail = format!("`expires_in_seconds` is a number from 1 to {MAX_LIFETIME_SECONDS}");
-        return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
-    }
-    let review = &holder.grant.review;
-    let made = state.reviews.add_link(review, role, name, expires_in_seconds);
-    let made = made.await.map_err(broken)?.ok_or_else(|| {
-        let detail = "this session has as many links as it can have".to_owned();
-        refused(Refusal { cause: review::Cause::Full, detail, nearest: vec![] })
-    })?;
-    let origin = public_url::of_request(state.public_url.as_deref(), &headers);
-    let origin = origin.as_ref().map_or("", |url| url.as_str());
-    let shown = Shown::of_new(made, &format!("{origin}/r/{review}"));
-    Ok(private(StatusCode::CREATED, &shown))
-}
-
-/// `DELETE …/links/{link}`: withdraws a way in; whoever came by it is out at once.
-pub(super) async fn withdraw(
-    State(state): State<AppState>,
-    holder: Holder,
-    Path(names): Path<std::collections::BTreeMap<String, String>>,
-) -> Result<StatusCode, Problem> {
-    holder.at_least(Role::Own)?;
-    let link = names.get("link").map(String::as_str).unwrap_or_default();
-    if !state.reviews.withdraw(&holder.grant.review, link).await.map_err(broken)? {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "the session has no such link"));
     }
     Ok(StatusCode::NO_CONTENT)
 }

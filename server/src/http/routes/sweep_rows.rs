@@ -10,23 +10,16 @@ use model::design::file::json;
 use reports::typed::Said;
 use sweep::{Part, Progress, Row, Space};
 
-use super::sweeps::{blocking, broken, unknown};
+use super::sweeps::{ID, blocking, broken, out_of_use, unknown};
+use crate::http::endpoint::{CSV, PARQUET, bytes, endpoints, text};
 use crate::jobs::sweeps::rows::{self, Format};
 use crate::jobs::sweeps::{Engine, Keeping, MAX_ROWS, table};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
-use crate::net::query;
+use crate::net::query::{self, parameter_list};
 use crate::net::response_buffer;
 use crate::state::AppState;
 use crate::store::StoreError;
-
-/// A kind of file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Csv,
-    JsonLines,
-    Parquet,
-}
 
 /// Designs to send.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +36,42 @@ enum Which {
     Kept,
 }
 
+/// Formats by their names. A Parquet file is made of the binary form.
+const FORMATS: [(&str, Format); 3] =
+    [("csv", Format::Csv), ("jsonl", Format::JsonLines), ("parquet", Format::Binary)];
+
+const CHOICES: [(&str, Which); 4] = [
+    ("front", Which::Front),
+    ("best", Which::Best),
+    ("sample", Which::Sample),
+    ("all", Which::All),
+];
+
+parameter_list! { PARAMETERS:
+    /// Comma-separated with a header, a JSON object in each line, or Parquet with the sweep's
+    /// result under `moescape.result` in its footer.
+    format(|| query::first_of(&FORMATS)).example("jsonl"),
+    /// The Pareto front, the best of each objective, the random sample, or all feasible designs;
+    /// these only for sweeps that were started with `rows=all`. Absent: all that the server has,
+    /// each once.
+    of(|| query::one_of(&CHOICES)).example("all"),
+}
+
+endpoints! {
+    /// Designs of a sweep as a table
+    ///
+    /// One row for each design: its index, the knobs that vary, the metrics of the spec's columns;
+    /// by index. The answer is streamed, also while the sweep runs: then it has what is done by
+    /// now.
+    get "/api/v1/sweeps/{id}/rows" => rows as rowsOfSweep {
+        .with([ID]).with(PARAMETERS)
+        .answers_as(CSV, text, "The rows.").answers_as("application/x-ndjson", text, "")
+        .answers_as(PARQUET, bytes, "")
+        .fails(409, "The rows that you ask for aren't kept; `detail` says why.")
+        .refuses([unknown(), out_of_use()])
+    }
+}
+
 /// Sends the rows while they are made: nobody holds them all.
 pub(super) async fn rows(
     State(state): State<AppState>,
@@ -52,23 +81,16 @@ pub(super) async fn rows(
     asked_by: HeaderMap,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [format, of] = query::parameters(&asked, ["format", "of"])?;
-    let kinds = [("csv", Kind::Csv), ("jsonl", Kind::JsonLines), ("parquet", Kind::Parquet)];
-    let kind = query::choice("format", format.as_deref().unwrap_or("csv"), &kinds)?;
-    let choices = [
-        ("front", Which::Front),
-        ("best", Which::Best),
-        ("sample", Which::Sample),
-        ("all", Which::All),
-    ];
-    let which = of.map(|of| query::choice("of", &of, &choices)).transpose()?;
+    let [format, of] = query::parameters(&asked, PARAMETERS)?;
+    let format = query::choice("format", format.as_deref().unwrap_or("csv"), &FORMATS)?;
+    let which = of.map(|of| query::choice("of", &of, &CHOICES)).transpose()?;
     let which = which.unwrap_or(Which::Kept);
     let outbox = Arc::clone(&state.outbox);
     let source = blocking(move || Source::find(&state, &id, which)).await?;
-    let (content_type, extension) = match kind {
-        Kind::Csv => ("text/csv; charset=utf-8", "csv"),
-        Kind::JsonLines => ("application/x-ndjson", "jsonl"),
-        Kind::Parquet => ("application/vnd.apache.parquet", "parquet"),
+    let (content_type, extension) = match format {
+        Format::Csv => ("text/csv; charset=utf-8", "csv"),
+        Format::JsonLines => ("application/x-ndjson", "jsonl"),
+        Format::Binary => ("application/vnd.apache.parquet", "parquet"),
     };
     // The file's name tells which sweep it is of, but not the id that can end it.
     let name: String = source.part.space.spec().digest().chars().take(12).collect();
@@ -79,7 +101,7 @@ pub(super) async fn rows(
         (header::CONTENT_DISPOSITION, name),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    let written = move |to: &mut (dyn Write + Send)| source.write(kind, to);
+    let written = move |to: &mut (dyn Write + Send)| source.write(format, to);
     let rows = response_buffer::streamed(&outbox, &client, &asked_by, written);
     Ok((headers, rows?).into_response())
 }
@@ -127,13 +149,12 @@ impl Source {
         Ok(Self { part, rows: Box::new(Cursor::new(rows)) })
     }
 
-    fn write(self, kind: Kind, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
+    fn write(self, format: Format, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
         let Self { part: Part { space, progress, closing }, rows } = self;
         let space = progress.summary().known_in(&space);
-        match kind {
-            Kind::Csv => rows::write(&space, Format::Csv, rows, &mut to),
-            Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, &mut to),
-            Kind::Parquet => {
+        match format {
+            Format::Csv | Format::JsonLines => rows::write(&space, format, rows, &mut to),
+            Format::Binary => {
                 let result =
                     json::print(&sweep::result(&space, &progress, closing.as_ref()).said());
                 table::write(&space, rows, to, result)
@@ -177,7 +198,7 @@ fn simulated_rows(part: &Part, which: Which) -> Option<(Part, Vec<u8>)> {
     found.sort_unstable_by_key(|one| one.index);
     found.dedup_by_key(|one| one.index);
     let mut rows = Vec::new();
-    found.iter().for_each(|one| Format::Binary.row(&space, one.index, &one.values, &mut rows));
+    found.iter().for_each(|one| rows::binary_row(one.index, &one.values, &mut rows));
     Some((Part { space, ..part.clone() }, rows))
 }
 
@@ -194,7 +215,7 @@ fn summary_rows(part: &Part, which: Which) -> Vec<u8> {
     found.sort_unstable_by_key(|row| row.index);
     found.dedup_by_key(|row| row.index);
     let mut rows = Vec::new();
-    found.iter().for_each(|row| Format::Binary.row(space, row.index, &row.values, &mut rows));
+    found.iter().for_each(|row| rows::binary_row(row.index, &row.values, &mut rows));
     rows
 }
 

@@ -14,19 +14,20 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use model::design::file::json;
 use reports::typed::Said;
-use sweep::{Space, Spec};
+use sweep::{Space, Spec, SpecKeys};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::json::json_response;
 use super::kept;
+use crate::http::endpoint::{endpoints, of, text, words};
 use crate::jobs::sweeps::{
-    self, Engine, Job, Keeping, ProgressUpdate, Refusal, SpeedSample, Standing, Started,
-    StateAlone, SweepEntry, Sweeps,
+    self, Cost, Engine, Job, Keeping, MAX_ROWS, ProgressUpdate, Refusal, SpeedSample, Standing,
+    Started, StateAlone, SweepAnswer, SweepEntry, Sweeps,
 };
 use crate::net::client::Client;
 use crate::net::problem::Problem;
-use crate::net::query;
+use crate::net::query::{self, Parameter, parameter_list};
 use crate::net::request_body;
 use crate::net::work::off_thread;
 use crate::people::audit_events::Kind;
@@ -48,8 +49,116 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Seconds after which a full queue may have room.
 const RETRY_SECONDS: u64 = 30;
 
-/// `POST /api/v1/sweeps`: a spec in, a sweep that runs out. With `?rows=all` the rows of its
-/// feasible designs are kept.
+pub(super) const ID: Parameter = Parameter::path(
+    "id",
+    "The sweep's id. Whoever has it can pause and remove the sweep, where the server doesn't know \
+     its users.",
+)
+.example("{id}");
+
+/// Whether the rows of feasible designs are kept.
+const KEPT: [(&str, Keeping); 2] = [("none", Keeping::No), ("all", Keeping::Yes(0))];
+
+parameter_list! { OF_START:
+    /// `all` keeps the row of every feasible design. `none` keeps the front, the best and a sample,
+    /// as always.
+    rows(|| query::first_of(&KEPT)).example("all"),
+}
+
+parameter_list! { OF_LIST:
+    /// Only sweeps older than the one with this id: the last of the page before.
+    before(query::text).example("{id}"),
+    /// Sweeps at most.
+    limit(|| query::limit_schema(USUAL_LIST, MAX_LIST_LEN)).example("20"),
+}
+
+const LAST_EVENT: Parameter =
+    Parameter::header("Last-Event-ID", "The id of the last event that you have.");
+
+const SPEC: &str = r#"{"schema": 1, "name": "Where to put 6,144 NPUs", "sample": 100,
+    "objectives": ["mfu max", "memory_peak_bytes min"], "constraints": ["fits"],
+    "design": {"preset": "pangu-ultra-moe-6k", "schedule": {"timing": "closed_form"}},
+    "space": {
+        "parallel": {
+            "tensor_model_parallel_size": [4, 8],
+            "pipeline_model_parallel_size": [8, 16],
+            "noop_layers": {"fill": "chunks"}},
+        "training": {"micro_batch_size": {"from": 1, "to": 2}}}}"#;
+
+endpoints! {
+    /// Your sweeps, newest first
+    ///
+    /// Sweeps that were asked for from the same address as this request. Those of others aren't
+    /// listed, since an id is enough to pause and remove a sweep.
+    get "/api/v1/sweeps" => list as listSweeps {
+        .with(OF_LIST).answers(of::<Sweeps>).refuses([out_of_use()])
+    }
+
+    /// Start a sweep
+    ///
+    /// Reads the spec to its end and reports everything that is wrong before anything runs. Sweeps
+    /// of all clients take turns.
+    post "/api/v1/sweeps" => submit as startSweep {
+        .with(OF_START).takes(of::<SpecKeys<'static>>).example(SPEC)
+        .stores(of::<Started>, format!("It runs. The header `Location` has its address. Rows of \
+            up to {MAX_ROWS} designs are kept where they are asked for; of more, none."))
+        .fails(422, words::too_large_sweep())
+        .fails(429, "You or everyone together have too many sweeps that aren't over, or too many \
+            rows are kept. The header `Retry-After` says in how many seconds to try again.")
+        .refuses([out_of_use()])
+    }
+
+    /// Cost of a sweep
+    ///
+    /// Evaluates a few designs spread over the space, for at most about a tenth of a second, and
+    /// starts nothing.
+    post "/api/v1/sweeps/cost" => cost as costOfSweep {
+        .takes(of::<SpecKeys<'static>>).example(SPEC).answers(of::<Cost>)
+        .fails(422, words::too_large_sweep()).refuses([out_of_use()])
+    }
+
+    /// Where a sweep stands, and its result so far
+    get "/api/v1/sweeps/{id}" => status as getSweep {
+        .with([ID]).answers(of::<SweepAnswer>).refuses([unknown(), out_of_use()])
+    }
+
+    /// End a sweep and forget it
+    ///
+    /// Works on running and finished sweeps. Answers at once: chunks under way are given up.
+    delete "/api/v1/sweeps/{id}" => remove as removeSweep {
+        .with([ID]).ends(204, "It is gone, with its result.")
+        .fails(403, words::NOT_YOURS).refuses([unknown(), out_of_use()])
+    }
+
+    /// Watch a sweep
+    ///
+    /// Server-sent events, at most four a second: `progress` while it isn't over, then one named
+    /// after its last state, `done`, `failed` or `removed`. The data of each is the whole state, a
+    /// `Progress` on one line, so that nothing is lost by missing some. `Last-Event-ID` leaves out
+    /// what you have. The stream ends when the server does; a browser's `EventSource` comes back by
+    /// itself.
+    get "/api/v1/sweeps/{id}/events" => events as watchSweep {
+        .with([ID, LAST_EVENT])
+        .answers_as("text/event-stream", text, "Events until the sweep is over.")
+        .refuses([unknown(), out_of_use()])
+    }
+
+    /// Pause a sweep
+    ///
+    /// It keeps what is done, also over a restart of the server. A paused sweep can be paused
+    /// again.
+    post "/api/v1/sweeps/{id}/pause" => pause as pauseSweep {
+        .with([ID]).answers(of::<Standing>)
+        .fails(403, words::NOT_YOURS).refuses([unknown(), over(), out_of_use()])
+    }
+
+    /// Let a paused sweep go on
+    post "/api/v1/sweeps/{id}/resume" => resume as resumeSweep {
+        .with([ID]).answers(of::<Standing>)
+        .fails(403, words::NOT_YOURS).refuses([unknown(), over(), out_of_use()])
+    }
+}
+
 pub(super) async fn submit(
     State(state): State<AppState>,
     Client(client): Client,
@@ -58,9 +167,8 @@ pub(super) async fn submit(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [rows] = query::parameters(&asked, ["rows"])?;
-    let choices = [("none", Keeping::No), ("all", Keeping::Yes(0))];
-    let keeping = query::choice("rows", rows.as_deref().unwrap_or("none"), &choices)?;
+    let [rows] = query::parameters(&asked, OF_START)?;
+    let keeping = query::choice("rows", rows.as_deref().unwrap_or("none"), &KEPT)?;
     let storing = kept::check(&state, Kind::Sweep, storing, &client).await?;
     let of = state.clone();
     let done = blocking(move || {
@@ -81,17 +189,13 @@ pub(super) async fn submit(
     Ok((StatusCode::CREATED, headers, json_response(&started.said())).into_response())
 }
 
-/// `GET /api/v1/sweeps`: the asker's sweeps, newest first.
-///
-/// Those of others aren't in it: where the server doesn't know its users, whoever has a sweep's id
-/// can pause and remove it.
 pub(super) async fn list(
     State(state): State<AppState>,
     Client(client): Client,
     RawQuery(asked): RawQuery,
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [before, limit] = query::parameters(&asked, ["before", "limit"])?;
+    let [before, limit] = query::parameters(&asked, OF_LIST)?;
     let limit = query::limit(limit, USUAL_LIST, MAX_LIST_LEN)?;
     let before = before.map(Cow::into_owned);
     let answer = blocking(move || {
@@ -102,8 +206,6 @@ pub(super) async fn list(
     Ok(json_response(&Sweeps { sweeps: answer.await? }.said()))
 }
 
-/// `POST /api/v1/sweeps/cost`: a spec in, what it would cost out, counted in full where that is
-/// quick; nothing is started.
 pub(super) async fn cost(
     State(state): State<AppState>,
     body: Result<Bytes, BytesRejection>,
@@ -117,7 +219,6 @@ pub(super) async fn cost(
     Ok(json_response(&cost.await?.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}`: its state, and what is there of its result.
 pub(super) async fn status(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -130,7 +231,6 @@ pub(super) async fn status(
     Ok(json_response(&status.said()))
 }
 
-/// `GET /api/v1/sweeps/{id}/events`: its state, again and again until it is over.
 pub(super) async fn events(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -203,7 +303,6 @@ fn beats(
     })
 }
 
-/// `POST /api/v1/sweeps/{id}/pause`.
 pub(super) async fn pause(
     state: State<AppState>,
     id: Path<String>,
@@ -212,7 +311,6 @@ pub(super) async fn pause(
     set_running(state, id, &headers, false).await
 }
 
-/// `POST /api/v1/sweeps/{id}/resume`.
 pub(super) async fn resume(
     state: State<AppState>,
     id: Path<String>,
@@ -242,7 +340,6 @@ async fn set_running(
     Ok(json_response(&changed.await?.said()))
 }
 
-/// `DELETE /api/v1/sweeps/{id}`: ends it and forgets it.
 pub(super) async fn remove(
     State(state): State<AppState>,
     Path(id): Path<String>,
@@ -286,6 +383,10 @@ fn over() -> Problem {
 
 pub(super) fn broken(error: impl std::fmt::Display) -> Problem {
     tracing::error!(%error, "sweeps can't be used");
+    out_of_use()
+}
+
+pub(super) fn out_of_use() -> Problem {
     let detail = "the server can't run sweeps now; its log says why";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
 }

@@ -12,13 +12,15 @@ use reports::typed::Said;
 
 use super::json::json_response;
 use super::kept;
+use crate::http::endpoint::{CSV, PARQUET, bytes, endpoints, object, of, text};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
+use crate::net::query::Parameter;
 use crate::net::response_buffer::{self, Packed};
 use crate::net::work::{in_turn, off_thread};
 use crate::people::audit_events::Kind;
 use crate::people::owner::{Storing, Visitor};
-use crate::people::storage_usage::{self, Left};
+use crate::people::storage_usage::{self, RemainingOwners};
 use crate::state::AppState;
 use crate::store::traces::{self, StoreError, TraceSummary, Traces};
 
@@ -27,6 +29,39 @@ pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// Bytes of a packed trace, at most: counts and some pairs.
 const MAX_PACKED: u64 = 1 << 30;
+
+const HASH: Parameter = Parameter::path("hash", "The trace's hash.").example("{hash}");
+
+endpoints! {
+    /// Upload a trace of expert loads
+    ///
+    /// CSV, JSON or Parquet. The knob `routing.trace` takes its hash; the README describes the
+    /// formats.
+    post "/api/v1/traces" => add as addTrace {
+        .takes_as(CSV, text).example("step,layer,expert,tokens\n0,0,0,3\n0,0,1,1\n")
+        .takes(object).takes_as(PARQUET, bytes).body_limit(MAX_BYTES)
+        .stores(of::<TraceSummary>, "It is kept. The header `Location` has its address.")
+        .fails(400, "It can't be read: each entry of `errors` has line and column.")
+        .refuses([not_kept(&StoreError::Taken), out_of_use()])
+    }
+
+    /// A trace, packed
+    get "/api/v1/traces/{hash}" => packed as trace {
+        .with([HASH])
+        .answers_as("application/octet-stream", bytes,
+            "The packed trace; what a hash names never changes.")
+        .refuses([unknown()])
+    }
+
+    /// Delete a trace of yours
+    ///
+    /// It is gone for all with the last owner who has it: links and designs that name it show it no
+    /// more.
+    delete "/api/v1/traces/{hash}" => remove as deleteTrace {
+        .with([HASH]).ends(204, "You have it no more.")
+        .refuses([not_theirs(), unknown(), out_of_use()])
+    }
+}
 
 /// Keeps the trace of a CSV, JSON or Parquet body and says what it is.
 pub(super) async fn add(
@@ -61,9 +96,7 @@ pub(super) async fn packed(
     let traces = Arc::clone(&state.traces);
     let stored = off_thread(move || traces.store.open(&hash)).await?;
     let stored = stored.map_err(|error| not_kept(&error.into()))?;
-    let stored = stored.ok_or_else(|| {
-        Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server")
-    })?;
+    let stored = stored.ok_or_else(unknown)?;
     let packed = Packed { stored, held_bytes: 0, most_bytes: MAX_PACKED };
     let mut response = response_buffer::packed(&state.outbox, &client, &headers, packed)?;
     let headers = response.headers_mut();
@@ -80,8 +113,6 @@ pub(super) async fn remove(
     Path(hash): Path<String>,
     Visitor(owner): Visitor,
 ) -> Result<StatusCode, Problem> {
-    let unknown =
-        || Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server");
     let removed = off_thread(move || {
         let not_kept = |error: StoreError| not_kept(&error);
         if state.traces.store.open(&hash).map_err(|error| not_kept(error.into()))?.is_none() {
@@ -89,10 +120,9 @@ pub(super) async fn remove(
         }
         let done = owner.map(|owner| storage_usage::take_trace(&state.store, &hash, &owner));
         let Some(left) = done.transpose().map_err(unusable)?.flatten() else {
-            let detail = "only who uploaded a trace can delete it, in the browser that did";
-            return Err(Problem::new(StatusCode::FORBIDDEN, detail));
+            return Err(not_theirs());
         };
-        if left == Left::Nobody {
+        if left == RemainingOwners::Nobody {
             state.traces.store.remove(&hash).map_err(|error| not_kept(error.into()))?;
         }
         Ok(StatusCode::NO_CONTENT)
@@ -124,6 +154,20 @@ pub(super) fn unread(rejection: &BytesRejection) -> Problem {
     }
 }
 
+fn unknown() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server")
+}
+
+fn not_theirs() -> Problem {
+    let detail = "only who uploaded a trace can delete it, in the browser that did";
+    Problem::new(StatusCode::FORBIDDEN, detail)
+}
+
+fn out_of_use() -> Problem {
+    let detail = "the server can't use its store of traces now; its log says why";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+}
+
 fn not_kept(error: &StoreError) -> Problem {
     match error {
         StoreError::Full { most } => Problem::new(
@@ -139,8 +183,7 @@ fn not_kept(error: &StoreError) -> Problem {
         }
         StoreError::Disk(error) => {
             tracing::error!(%error, "a trace can't be read or written");
-            let detail = "the server can't use its store of traces now; its log says why";
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+            out_of_use()
         }
     }
 }

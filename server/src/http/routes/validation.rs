@@ -4,11 +4,39 @@
 use axum::Extension;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use operations::WithProvenance;
+use present::page::trust;
+use validation::report::Validation;
+use validation::report::serving::ServingValidation;
 
 use crate::answers::validated::{Validated, validated};
+use crate::http::endpoint::{CSV, JSON, endpoints, of, text};
 use crate::net::problem::Problem;
 use crate::net::response_buffer::Shared;
 use crate::net::work::off_thread;
+
+endpoints! {
+    /// Published runs beside what the model predicts
+    ///
+    /// The object of `moescape validate --json`. `ETag` and `If-None-Match` save sending it again.
+    get trust::JSON_PATH => json as validation {
+        .answers_as(JSON, of::<WithProvenance<Validation>>, "Rows and summary.").ends(304, "You have it.")
+    }
+
+    /// Published runs as a table
+    get trust::CSV_PATH => csv as validationTable {
+        .answers_as(CSV, text, "The rows.").ends(304, "You have it.")
+    }
+
+    /// Published runs of serving beside what the model predicts
+    ///
+    /// The object of `moescape validate --runs FILE --json` for the published runs of serving.
+    /// `ETag` and `If-None-Match` save sending it again.
+    get trust::SERVING_JSON_PATH => serving as validationServing {
+        .answers_as(JSON, of::<WithProvenance<ServingValidation>>, "Rows, groups, refusals and targets.")
+        .ends(304, "You have it.")
+    }
+}
 
 /// The object of `moescape validate --json`.
 pub(super) async fn json(headers: HeaderMap) -> Result<Response, Problem> {

@@ -15,8 +15,8 @@ use super::connection::{Address, connect};
 const MAX_WAITING: usize = 4_096;
 
 /// Pauses before a connection is tried again, the first one and the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LAST_PAUSE: Duration = Duration::from_secs(10);
+const MIN_RETRY_DELAY: Duration = Duration::from_millis(500);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// Bytes of a message that are read, at most.
 const MAX_BYTES: usize = 64 << 10;
@@ -89,7 +89,7 @@ async fn open(
     subject: &str,
     waiting: &mut mpsc::Receiver<Outgoing>,
 ) -> Option<(Client, Subscriber)> {
-    let mut pause = FIRST_PAUSE;
+    let mut pause = MIN_RETRY_DELAY;
     loop {
         let why = match connect(address, subject).await {
             Ok(client) => match client.subscribe(format!("{subject}.*")).await {
@@ -108,6 +108,6 @@ async fn open(
                 message = waiting.recv() => drop(message?),
             }
         }
-        pause = (pause * 2).min(LAST_PAUSE);
+        pause = (pause * 2).min(MAX_RETRY_DELAY);
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Begin {
     pub(crate) name: String,
     /// The design to begin with, as a link of the explorer, whole or from its `?` on.
     pub(crate) link: String,
-    /// Who begins it; needed unless a proxy says it.
+    /// Name of the person who begins it; needed unless a proxy gives it.
     #[serde(default)]
     pub(crate) person: Option<String>,
     /// A secret of theirs, of which the server makes the person's id.
@@ -38,13 +38,13 @@ pub(crate) struct Begun {
     pub(crate) id: String,
     /// The address of the page, which opens with a link only.
     pub(crate) page: String,
-    pub(crate) links: Vec<Shown>,
+    pub(crate) links: Vec<LinkAnswer>,
 }
 
 /// A way into a session.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReviewLink", extend("additionalProperties" = false))]
-pub(crate) struct Shown {
+pub(crate) struct LinkAnswer {
     #[serde(flatten)]
     link: Link,
     is_open: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Shown {
     url: Option<String>,
 }
 
-impl Shown {
+impl LinkAnswer {
     /// A link that there is, without its secret.
     pub(crate) fn from_link(link: Link) -> Self {
         let is_open = link.is_open(calendar::now_millis());
@@ -76,7 +76,7 @@ impl Shown {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReviewLinks")]
 pub(crate) struct Links {
-    pub(crate) links: Vec<Shown>,
+    pub(crate) links: Vec<LinkAnswer>,
 }
 
 /// A way in to make.
@@ -85,7 +85,7 @@ pub(crate) struct Links {
 #[schemars(rename = "ReviewLinkAsked")]
 pub(crate) struct Make {
     pub(crate) role: Role,
-    /// What to call it, for those who look at the links later.
+    /// Name of the link, for those who look at the links later.
     #[serde(default)]
     #[schemars(length(max = MAX_NAME_LEN))]
     pub(crate) name: String,
@@ -93,14 +93,14 @@ pub(crate) struct Make {
     pub(crate) expires_in_seconds: Option<u64>,
 }
 
-/// What happened, in order.
+/// Events of a session, in order.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReviewLog")]
 pub(crate) struct Log {
     pub(crate) events: Vec<Event>,
 }
 
-/// What people wrote with events, by their numbers, as HTML that can do nothing.
+/// Notes that people wrote with events, by the events' numbers, as HTML without scripts.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReviewProse")]
 pub(crate) struct Prose(
@@ -112,11 +112,11 @@ pub(crate) struct Prose(
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ReviewDo")]
 pub(crate) struct Do {
-    /// What the client calls it; sent again by the same name it happens once.
+    /// The client's id of the change: sent again by the same id it happens once.
     #[schemars(regex(pattern = "^[0-9A-Za-z_-]{1,64}$"))]
     pub(crate) op: String,
     pub(crate) change: Change,
-    /// Who asks; needed unless a proxy says it.
+    /// Name of the person who asks; needed unless a proxy gives it.
     pub(crate) name: Option<String>,
     /// A secret of theirs, always the same.
     #[serde(default)]

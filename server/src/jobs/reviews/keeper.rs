@@ -25,10 +25,10 @@ use crate::ground::log_fields;
 use crate::people::audit::Line;
 
 /// Changes that are written down together, at most.
-const BATCH: usize = 64;
+const MAX_BATCH_CHANGES: usize = 64;
 
 /// Messages that one client may be behind before it gets everything anew.
-const BEHIND: usize = 1_024;
+const MAX_BACKLOG_MESSAGES: usize = 1_024;
 
 /// People in a session, at most, through this server.
 const MAX_PEOPLE: usize = 200;
@@ -37,13 +37,13 @@ const MAX_PEOPLE: usize = 200;
 const MAX_MISSED: u64 = 500;
 
 /// Events after which the room is kept again.
-const SAVE_EVERY: u64 = 500;
+const SNAPSHOT_EVENTS: u64 = 500;
 
 /// Interval at which the store is read for what other servers did.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Time for which a session stays open that nobody is in.
-const IDLE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A task with a session.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) fn new(shared: Arc<Shared>, review: Arc<str>) -> Self {
-        let (casts, _) = broadcast::channel(BEHIND);
+        let (casts, _) = broadcast::channel(MAX_BACKLOG_MESSAGES);
         Self {
             shared,
             review,
@@ -82,7 +82,7 @@ impl Keeper {
     pub(super) async fn run(mut self, mut mailbox: mpsc::Receiver<Message>) {
         self.notify(NoticeKind::Who);
         let mut poll = interval_at(Instant::now() + POLL_INTERVAL, POLL_INTERVAL);
-        let mut idle = Instant::now() + IDLE;
+        let mut idle = Instant::now() + IDLE_TIMEOUT;
         loop {
             let message = tokio::select! {
                 message = mailbox.recv() => message,
@@ -94,7 +94,7 @@ impl Keeper {
             };
             let Some(message) = message else { return };
             self.take(message, &mut mailbox).await;
-            idle = Instant::now() + IDLE;
+            idle = Instant::now() + IDLE_TIMEOUT;
         }
         // Whoever finds the mailbox closed asks for another keeper.
         self.shared.forget(&self.review, &mut mailbox);
@@ -119,7 +119,7 @@ impl Keeper {
                 | Message::Cut(_)
                 | Message::Notice(_) => self.act(message).await,
             }
-            next = if requests.len() < BATCH { mailbox.try_recv().ok() } else { None };
+            next = if requests.len() < MAX_BATCH_CHANGES { mailbox.try_recv().ok() } else { None };
         }
         if !requests.is_empty() {
             self.commit(requests).await;
@@ -186,7 +186,7 @@ impl Keeper {
             // Whoever requested it may be gone.
             let _ = answer.send(Answer { op, outcome });
         }
-        self.save(SAVE_EVERY).await;
+        self.save(SNAPSHOT_EVENTS).await;
     }
 
     fn publish(&mut self, committed: Committed) -> Vec<Outcome> {

@@ -19,7 +19,7 @@ pub(crate) struct Link {
     /// Its name for programs.
     pub(crate) id: String,
     pub(crate) role: Role,
-    /// What whoever made it calls it.
+    /// Name that its maker gave it.
     pub(crate) name: String,
     pub(crate) made_at_millis: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,7 +206,7 @@ pub(super) fn load_at(store: &Store, review: &str, at: Seq) -> Result<Option<Roo
 }
 
 /// Events that are read in one turn: others have theirs in between, as all share one thread.
-const PAGE: u32 = 1_000;
+const PAGE_EVENTS: u32 = 1_000;
 
 /// The room after the events up to one.
 fn replayed(store: &Store, review: &str, to: i64) -> Result<Room, StoreError> {
@@ -244,7 +244,10 @@ fn each_event(
             let select = "SELECT seq, json FROM review_event WHERE review = ?1 AND seq > ?2 AND \
                           seq <= ?3 ORDER BY seq LIMIT ?4";
             let of = |row: &Row| Ok((row.get(0)?, row.get(1)?));
-            transaction.prepare(select)?.query_map(params![review, after, to, PAGE], of)?.collect()
+            transaction
+                .prepare(select)?
+                .query_map(params![review, after, to, PAGE_EVENTS], of)?
+                .collect()
         })?;
         let Some((last, _)) = texts.last() else { return Ok(()) };
         after = *last;

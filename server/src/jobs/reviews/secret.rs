@@ -8,7 +8,7 @@ use std::fmt;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Digits of base 62 that 128 bits take.
-const LENGTH: usize = 22;
+const SECRET_DIGITS: usize = 22;
 
 /// Contexts of the hashes, so that none of one kind is one of another.
 const OF_LINK: &str = "moescape 2026-11 review link";
@@ -38,12 +38,12 @@ pub(crate) fn random() -> Result<String, NoRandomness> {
         rest /= 62;
         char::from(digit)
     };
-    Ok((0..LENGTH).map(digit).collect())
+    Ok((0..SECRET_DIGITS).map(digit).collect())
 }
 
 /// Whether a text can be an id or token at all. What can't isn't looked for.
 pub(crate) fn is_plain(text: &str) -> bool {
-    text.len() == LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    text.len() == SECRET_DIGITS && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Hash of a token, as the store has it.

@@ -31,13 +31,13 @@ const MAX_SOCKETS: usize = 2_000;
 pub(crate) const SOCKETS_PER_ADDRESS: u32 = 256;
 
 /// Readers of whole sessions at once.
-const READERS: usize = 2;
+const MAX_READERS: usize = 2;
 
 /// Links of a session, at most, with those that were withdrawn.
 const MAX_LINKS: u32 = 500;
 
 /// Messages that may wait for a keeper.
-const MAILBOX: usize = 256;
+const MAX_MAILBOX_MESSAGES: usize = 256;
 
 /// Sessions that a client may begin at once, and then a second.
 const BEGINNINGS: (u32, f64) = (200, 0.1);
@@ -119,7 +119,7 @@ impl Reviews {
         Arc::new(Self {
             shared: Arc::new(Shared::new(store, nats)),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS)),
-            readers: Arc::new(Semaphore::new(READERS)),
+            readers: Arc::new(Semaphore::new(MAX_READERS)),
             address_counts: AddressCounts::new(u64::from(SOCKETS_PER_ADDRESS)),
             connection: AtomicU64::new(connection),
             beginnings: Buckets::new(BEGINNINGS.0, BEGINNINGS.1),
@@ -318,7 +318,7 @@ impl Reviews {
 
     fn mailbox(&self, review: &str) -> mpsc::Sender<Message> {
         self.shared.mailbox(review, |review| {
-            let (sender, mailbox) = mpsc::channel(MAILBOX);
+            let (sender, mailbox) = mpsc::channel(MAX_MAILBOX_MESSAGES);
             tokio::spawn(Keeper::new(Arc::clone(&self.shared), review).run(mailbox));
             sender
         })

@@ -19,24 +19,24 @@ use crate::ground::calendar::now_millis;
 use crate::net::address_counts::Place;
 
 /// Longest time until the first message.
-const HELLO: Duration = Duration::from_secs(10);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time in which a client has to read one message: less than the connection itself waits, as the
 /// system holds little of what isn't taken.
-const SEND: Duration = Duration::from_secs(25);
+const SEND_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Time that a closing handshake may take, and the time left for it when the server ends.
-const FAREWELL: Duration = Duration::from_secs(2);
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+const SHUTDOWN_CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Interval at which a client is asked whether it is there.
-const PING: Duration = Duration::from_secs(20);
+const PING_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Longest silence of a client.
-const SILENCE: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Pause between two things of one client that aren't kept: some 15 a second.
-const FRAME: Duration = Duration::from_millis(66);
+const TRANSIENT_INTERVAL: Duration = Duration::from_millis(66);
 
 /// Messages at once, and then a second.
 const RATE: (u32, f64) = (120, 40.0);
@@ -45,15 +45,15 @@ const RATE: (u32, f64) = (120, 40.0);
 const MAX_BAD_MESSAGES: u32 = 20;
 
 /// Changes that are under way, at most; then the client waits.
-const UNDER_WAY: usize = 64;
+const MAX_IN_FLIGHT: usize = 64;
 
 /// Close codes (RFC 6455).
-const AWAY: u16 = 1_001;
-const UNSUITED: u16 = 1_003;
-const REFUSED: u16 = 1_008;
-const TOO_LARGE: u16 = 1_009;
-const RESTARTS: u16 = 1_012;
-const TRY_LATER: u16 = 1_013;
+const CLOSE_GOING_AWAY: u16 = 1_001;
+const CLOSE_UNSUPPORTED_DATA: u16 = 1_003;
+const CLOSE_POLICY_VIOLATION: u16 = 1_008;
+const CLOSE_MESSAGE_TOO_BIG: u16 = 1_009;
+const CLOSE_SERVICE_RESTART: u16 = 1_012;
+const CLOSE_TRY_AGAIN_LATER: u16 = 1_013;
 
 /// Someone who was let in, and wants to talk.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ impl End {
     }
 
     fn link() -> Self {
-        Self::ended(REFUSED, "this link was withdrawn or has expired", false)
+        Self::ended(CLOSE_POLICY_VIOLATION, "this link was withdrawn or has expired", false)
     }
 
     fn cut(cut: &Cut) -> Self {
@@ -98,17 +98,17 @@ impl End {
             Cut::Session => {
                 let detail = "this session was deleted".to_owned();
                 let last = Tell::Ended { detail, again: false, deleted: Some(true) };
-                Self { code: REFUSED, last: Some(last) }
+                Self { code: CLOSE_POLICY_VIOLATION, last: Some(last) }
             }
         }
     }
 
     fn closing() -> Self {
-        Self::ended(RESTARTS, "the server ends; another one goes on", true)
+        Self::ended(CLOSE_SERVICE_RESTART, "the server ends; another one goes on", true)
     }
 
     fn broken() -> Self {
-        Self::ended(TRY_LATER, "the server can't write changes down now", true)
+        Self::ended(CLOSE_TRY_AGAIN_LATER, "the server can't write changes down now", true)
     }
 }
 
@@ -161,7 +161,7 @@ impl Reviews {
     ) {
         let detail = "as many pages of reviews are open from your address as may be; close some, \
                       or ask who runs the server for more (--sockets-per-address)";
-        finish(socket, End::ended(TRY_LATER, detail, true), closing).await;
+        finish(socket, End::ended(CLOSE_TRY_AGAIN_LATER, detail, true), closing).await;
         drop(permit);
     }
 }
@@ -179,8 +179,8 @@ async fn finish(mut socket: WebSocket, end: End, mut closing: watch::Receiver<bo
         Ok::<_, axum::Error>(())
     };
     tokio::select! {
-        _ = timeout(FAREWELL, close) => {}
-        () = async { ended(&mut closing).await; sleep(LAST_WORDS).await } => {}
+        _ = timeout(CLOSE_TIMEOUT, close) => {}
+        () = async { ended(&mut closing).await; sleep(SHUTDOWN_CLOSE_TIMEOUT).await } => {}
     }
 }
 
@@ -191,13 +191,14 @@ async fn begin(
     visitor: &Visitor,
     joined: &mut Option<u64>,
 ) -> Result<(Talk, broadcast::Receiver<Cast>, mpsc::UnboundedReceiver<Answer>), End> {
-    let hello = timeout(HELLO, hello(socket)).await;
-    let hello =
-        hello.map_err(|_| End::mistake(REFUSED, "the first message didn't come in time"))??;
+    let hello = timeout(HELLO_TIMEOUT, hello(socket)).await;
+    let hello = hello.map_err(|_| {
+        End::mistake(CLOSE_POLICY_VIOLATION, "the first message didn't come in time")
+    })??;
     let grant = &visitor.grant;
     let Hello { after, last, name, key } = hello;
     let person = person(&grant.review, visitor.user.as_deref(), &key, name.as_deref());
-    let person = person.map_err(|why| End::mistake(REFUSED, &why.detail))?;
+    let person = person.map_err(|why| End::mistake(CLOSE_POLICY_VIOLATION, &why.detail))?;
     let connection = reviews.next_connection();
     let (answer, answered) = oneshot::channel();
     let joining =
@@ -209,7 +210,11 @@ async fn begin(
     let Joined { welcome, seq, known, casts } = match answered.await {
         Ok(Ok(joined)) => joined,
         Ok(Err(_)) => {
-            return Err(End::ended(TRY_LATER, "this session has too many people in it", true));
+            return Err(End::ended(
+                CLOSE_TRY_AGAIN_LATER,
+                "this session has too many people in it",
+                true,
+            ));
         }
         Err(_) => return Err(End::broken()),
     };
@@ -253,37 +258,40 @@ async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
             Some(Ok(Frame::Text(first))) => first,
             Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => continue,
             Some(Ok(Frame::Binary(_))) => return Err(unsuited()),
-            Some(Ok(Frame::Close(_))) | None => return Err(End::silently(AWAY)),
+            Some(Ok(Frame::Close(_))) | None => return Err(End::silently(CLOSE_GOING_AWAY)),
             Some(Err(error)) => return Err(unreadable(&error)),
         };
         let Ok(Ask::Hello { protocol, after, last, name, key }) = serde_json::from_str(&first)
         else {
-            return Err(End::mistake(REFUSED, "the first message has to be `hello`"));
+            return Err(End::mistake(
+                CLOSE_POLICY_VIOLATION,
+                "the first message has to be `hello`",
+            ));
         };
         if protocol != PROTOCOL {
             let detail = format!("this server speaks version {PROTOCOL}: load the page again");
-            return Err(End::mistake(REFUSED, &detail));
+            return Err(End::mistake(CLOSE_POLICY_VIOLATION, &detail));
         }
         return Ok(Hello { after, last, name, key });
     }
 }
 
 fn unsuited() -> End {
-    End::mistake(UNSUITED, "messages are JSON text")
+    End::mistake(CLOSE_UNSUPPORTED_DATA, "messages are JSON text")
 }
 
 /// A frame that can't be read: too large, or not what the protocol says.
 fn unreadable(error: &axum::Error) -> End {
     tracing::debug!(%error, "a frame can't be read");
-    End::mistake(TOO_LARGE, "a message can't be read; it may be too large")
+    End::mistake(CLOSE_MESSAGE_TOO_BIG, "a message can't be read; it may be too large")
 }
 
 /// Sends something, unless the client takes too long to read it.
 async fn send_frame(socket: &mut WebSocket, frame: Frame) -> Result<(), End> {
-    match timeout(SEND, socket.send(frame)).await {
+    match timeout(SEND_TIMEOUT, socket.send(frame)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err(End::silently(AWAY)),
-        Err(_) => Err(End::silently(TRY_LATER)),
+        Ok(Err(_)) => Err(End::silently(CLOSE_GOING_AWAY)),
+        Err(_) => Err(End::silently(CLOSE_TRY_AGAIN_LATER)),
     }
 }
 
@@ -314,14 +322,14 @@ impl Talk {
         mut casts: broadcast::Receiver<Cast>,
         mut answers: mpsc::UnboundedReceiver<Answer>,
     ) -> End {
-        let mut ping = interval_at(Instant::now() + PING, PING);
-        let mut frame = interval_at(Instant::now() + FRAME, FRAME);
+        let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
+        let mut frame = interval_at(Instant::now() + TRANSIENT_INTERVAL, TRANSIENT_INTERVAL);
         let mut heard = Instant::now();
         let expired = expiry(self.grant.expires_at_millis);
         tokio::pin!(expired);
         loop {
             let done = tokio::select! {
-                got = socket.recv(), if self.under_way < UNDER_WAY => {
+                got = socket.recv(), if self.under_way < MAX_IN_FLIGHT => {
                     heard = Instant::now();
                     self.handle_frame(socket, got).await
                 }
@@ -334,8 +342,8 @@ impl Talk {
                     self.show().await
                 }
                 _ = ping.tick() => {
-                    if heard.elapsed() >= SILENCE {
-                        Err(End::silently(AWAY))
+                    if heard.elapsed() >= IDLE_TIMEOUT {
+                        Err(End::silently(CLOSE_GOING_AWAY))
                     } else {
                         send_frame(socket, Frame::Ping(Vec::new().into())).await
                     }
@@ -359,7 +367,7 @@ impl Talk {
             // The library answers pings.
             Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => return Ok(()),
             Some(Ok(Frame::Binary(_))) => return Err(unsuited()),
-            Some(Ok(Frame::Close(_))) | None => return Err(End::silently(AWAY)),
+            Some(Ok(Frame::Close(_))) | None => return Err(End::silently(CLOSE_GOING_AWAY)),
             Some(Err(error)) => return Err(unreadable(&error)),
         };
         if !self.rate.take() {
@@ -375,7 +383,11 @@ impl Talk {
     async fn mistake(&mut self, socket: &mut WebSocket, detail: &str) -> Result<(), End> {
         self.faults += 1;
         if self.faults > MAX_BAD_MESSAGES {
-            return Err(End::ended(REFUSED, "too many messages made no sense or came fast", true));
+            return Err(End::ended(
+                CLOSE_POLICY_VIOLATION,
+                "too many messages made no sense or came fast",
+                true,
+            ));
         }
         let detail = detail.chars().take(300).collect();
         send_frame(socket, Frame::Text(text(&Tell::Mistake { detail }))).await
@@ -492,7 +504,7 @@ impl Talk {
             // The client reads slowly: it gets all at once in place of what it missed.
             Err(broadcast::error::RecvError::Lagged(_)) => return self.anew(socket).await,
             Err(broadcast::error::RecvError::Closed) => {
-                return Err(End::ended(TRY_LATER, "the session was closed", true));
+                return Err(End::ended(CLOSE_TRY_AGAIN_LATER, "the session was closed", true));
             }
         };
         send_frame(socket, Frame::Text(said)).await

@@ -1,13 +1,14 @@
 //! The feasible designs of a sweep, one row each, as text: CSV and JSON lines. Each row says which
 //! design it is, by its link, and which model computed it when; the sweep's digest knows no rows.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
-use model::design::Design;
 use model::design::file::{PROVENANCE, Tree};
 use model::run::quality::CAVEAT;
-use present::words::provenance::{Provenance, quoted};
+use present::words::provenance::{Provenance, csv_line};
 use reports::typed::Said;
+use sweep::table::{Column, Record, Table};
 use sweep::{Outcome, Space};
 
 use crate::designs::exports::provenance;
@@ -37,76 +38,72 @@ impl Format {
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         [Self::Csv, Self::JsonLines, Self::Binary].into_iter().find(|form| form.name() == name)
     }
+}
 
-    /// Header of a file of this format.
-    pub(crate) fn header(self, space: &Space) -> Vec<u8> {
-        match self {
-            Self::Csv => {
-                let mut names = vec!["index".to_owned()];
-                names.extend(sweep::varying(space).map(model::design::KnobId::id));
-                let columns = space.spec().columns.iter();
-                names.extend(columns.map(|id| id.metric().name.to_owned()));
-                names.extend(space.spec().asks_quality().then(|| "caveat".to_owned()));
-                names.extend(Provenance::NAMES.map(str::to_owned));
-                format!("{}\n", names.join(",")).into_bytes()
+/// Writer of rows in a format.
+pub(crate) struct Writer<'a> {
+    format: Format,
+    table: Table<'a>,
+    caveat: Option<&'static str>,
+}
+
+impl<'a> Writer<'a> {
+    /// Writer of the rows of a sweep.
+    pub(crate) fn new(format: Format, space: &'a Space) -> Self {
+        let caveat = space.spec().asks_quality().then_some(CAVEAT);
+        let table = Table::new(space).with(caveat.map(|_| Column::Caveat));
+        Self { format, table, caveat }
+    }
+
+    /// Header of a file.
+    pub(crate) fn header(&self) -> Vec<u8> {
+        match self.format {
+            Format::Csv => {
+                let names = self.table.columns().iter().map(|column| column.name());
+                (csv_line(names.chain(Provenance::NAMES.map(Cow::Borrowed))) + "\n").into_bytes()
             }
-            Self::JsonLines | Self::Binary => vec![],
+            Format::JsonLines | Format::Binary => vec![],
         }
     }
 
     /// Adds the row of a feasible design; what isn't feasible has none.
-    pub(crate) fn add(self, space: &Space, outcome: &Outcome<'_>, rows: &mut Vec<u8>) {
-        if let Outcome::Legal { index, values, broken: None, found, .. } = *outcome {
-            match found {
-                Some(design) => self.row_of(space, design, index, values, rows),
-                None => self.row(space, index, values, rows),
-            }
+    pub(crate) fn add(&self, outcome: &Outcome<'_>, rows: &mut Vec<u8>) {
+        if let Some(record) = self.table.record_of(outcome).filter(|it| it.broken.is_none()) {
+            self.row(&record, rows);
         }
     }
 
     /// Adds the row of a design.
-    pub(crate) fn row(self, space: &Space, index: u64, values: &[f64], rows: &mut Vec<u8>) {
-        self.row_of(space, &space.design(index), index, values, rows);
-    }
-
-    fn row_of(
-        self,
-        space: &Space,
-        design: &Design,
-        index: u64,
-        values: &[f64],
-        rows: &mut Vec<u8>,
-    ) {
-        let caveat = space.spec().asks_quality().then_some(CAVEAT);
-        match self {
-            Self::Csv => {
-                let mut cells = vec![index.to_string()];
-                let knobs = sweep::varying(space).map(|knob| design.get(knob).to_string());
-                cells.extend(knobs.map(|text| quoted(&text)));
-                cells.extend(values.iter().map(f64::to_string));
-                cells.extend(caveat.map(quoted));
-                cells.extend(provenance(design).values().map(quoted));
-                rows.extend_from_slice(cells.join(",").as_bytes());
-                rows.push(b'\n');
+    fn row(&self, record: &Record<'_>, rows: &mut Vec<u8>) {
+        match self.format {
+            Format::Csv => {
+                let from = provenance(record.design());
+                let cells = csv_line(self.table.cells(record));
+                let line = format!("{cells},{}\n", csv_line(from.values()));
+                rows.extend_from_slice(line.as_bytes());
             }
-            Self::JsonLines => {
+            Format::JsonLines => {
                 let row = [
-                    ("index", Tree::Unsigned(index)),
-                    ("knobs", sweep::knobs(space, index).said()),
-                    ("metrics", metrics(space, values)),
-                    (PROVENANCE, provenance(design).tree()),
+                    ("index", Tree::Unsigned(record.index)),
+                    ("knobs", self.table.knobs(record).said()),
+                    ("metrics", self.table.metrics(record.values).said()),
+                    (PROVENANCE, provenance(record.design()).tree()),
                 ];
-                let row = Tree::map(row.into_iter().chain(caveat.map(|it| ("caveat", it.into()))));
+                let caveat = self.caveat.map(|it| ("caveat", it.into()));
                 // Every key of a tree is a string, so that nothing can fail.
-                rows.extend(serde_json::to_vec(&row).unwrap_or_default());
+                let row = serde_json::to_vec(&Tree::map(row.into_iter().chain(caveat)));
+                rows.extend(row.unwrap_or_default());
                 rows.push(b'\n');
             }
-            Self::Binary => {
-                rows.extend_from_slice(&index.to_le_bytes());
-                values.iter().for_each(|value| rows.extend_from_slice(&value.to_le_bytes()));
-            }
+            Format::Binary => binary_row(record.index, record.values, rows),
         }
     }
+}
+
+/// Adds the binary form of a row.
+pub(crate) fn binary_row(index: u64, values: &[f64], rows: &mut Vec<u8>) {
+    rows.extend_from_slice(&index.to_le_bytes());
+    values.iter().for_each(|value| rows.extend_from_slice(&value.to_le_bytes()));
 }
 
 /// Bytes of a number in the binary form.
@@ -138,21 +135,19 @@ pub(crate) fn write(
 ) -> io::Result<()> {
     /// Rows that are at hand at once.
     const MAX_ROWS: usize = 1_024;
-    to.write_all(&format.header(space))?;
+    let writer = Writer::new(format, space);
+    to.write_all(&writer.header())?;
     loop {
         let some = next(space, &mut rows, MAX_ROWS)?;
         if some.is_empty() {
             return Ok(());
         }
         let mut text = Vec::new();
-        some.iter().for_each(|(index, values)| format.row(space, *index, values, &mut text));
+        for (index, values) in &some {
+            writer.row(&writer.table.record(*index, values), &mut text);
+        }
         to.write_all(&text)?;
     }
-}
-
-fn metrics(space: &Space, values: &[f64]) -> Tree {
-    let columns = space.spec().columns.iter().zip(values);
-    Tree::map(columns.map(|(id, value)| (id.metric().name, Tree::Real(*value))))
 }
 
 #[cfg(test)]
@@ -168,10 +163,14 @@ mod tests {
         for index in 0..2 {
             let expected = exports::provenance(&space.design(index));
             let [mut csv, mut json] = [vec![], vec![]];
-            Format::Csv.row(&space, index, &values, &mut csv);
+            let row = |format, to: &mut Vec<u8>| {
+                let writer = Writer::new(format, &space);
+                writer.row(&writer.table.record(index, &values), to);
+            };
+            row(Format::Csv, &mut csv);
             let csv = String::from_utf8(csv).unwrap();
             assert!(csv.ends_with(&format!(",{}\n", expected.values().join(","))), "{csv}");
-            Format::JsonLines.row(&space, index, &values, &mut json);
+            row(Format::JsonLines, &mut json);
             let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
             assert_eq!(json["provenance"]["design"], expected.design);
             assert_eq!(json["provenance"]["date"], expected.date);

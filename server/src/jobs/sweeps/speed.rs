@@ -9,25 +9,25 @@ use schemars::JsonSchema;
 use sweep::{Outcome, Space};
 
 /// Parts of a sweep that are tried, spread over it.
-const RUNS: u64 = 32;
+const SAMPLED_PARTS: u64 = 32;
 
 /// Places of a part that are tried first.
-const PLACES: u64 = 256;
+const FIRST_PART_POINTS: u64 = 256;
 
 /// Places that are tried before the clock is looked at: a design may take its time.
-const STEP: u64 = 16;
+const CLOCK_CHECK_POINTS: u64 = 16;
 
 /// Time after which no further place is tried.
-const ENOUGH: Duration = Duration::from_millis(100);
+const TIME_BUDGET: Duration = Duration::from_millis(100);
 
-/// Places of a sweep that are all counted, whatever that takes up to [`MAX_SECONDS_OF_FEW`].
-const FEW_PLACES: u64 = 20_000;
+/// Places of a sweep that are all counted, whatever that takes up to [`MAX_COUNT_SECONDS`].
+const MAX_COUNTED_POINTS: u64 = 20_000;
 
 /// A sweep of more places is counted in full where that is expected to take less.
 const MAX_SECONDS: f64 = 1.0;
 
 /// Longest expected time to count a sweep of few places in full: a slow machine counts them, too.
-const MAX_SECONDS_OF_FEW: f64 = 5.0;
+const MAX_COUNT_SECONDS: f64 = 5.0;
 
 /// Computing time of a chunk: short, so that others get their turn and a stop is quick.
 const CHUNK_SECONDS: f64 = 0.04;
@@ -36,7 +36,7 @@ const CHUNK_SECONDS: f64 = 0.04;
 const MAX_PICKED: u64 = 8_192;
 
 reports::said! {
-    /// What a sweep takes, by a part of it.
+    /// Cost of a sweep, by a timed part of it.
     #[derive(Clone, Debug, JsonSchema)]
     pub(crate) struct Cost {
         /// Designs of the space.
@@ -75,7 +75,7 @@ impl SpeedSample {
     pub(crate) fn measure_or_count(space: &Space) -> Self {
         let (mut sample, open) = Self::measure_parts(space);
         let places = space.num_points();
-        let most = if places <= FEW_PLACES { MAX_SECONDS_OF_FEW } else { MAX_SECONDS };
+        let most = if places <= MAX_COUNTED_POINTS { MAX_COUNT_SECONDS } else { MAX_SECONDS };
         // Which designs a sweep that refines takes follows from what it finds.
         let refines = space.spec().sampling.is_refined();
         if !refines && sample.seconds(places as f64) <= most {
@@ -89,16 +89,17 @@ impl SpeedSample {
         let mut sample = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
         sweep::prepare(space);
         let all = space.num_points();
-        let edge = |part: u64| (u128::from(all) * u128::from(part) / u128::from(RUNS)) as u64;
+        let edge =
+            |part: u64| (u128::from(all) * u128::from(part) / u128::from(SAMPLED_PARTS)) as u64;
         let mut open = Vec::new();
-        for run in 0..RUNS {
+        for run in 0..SAMPLED_PARTS {
             // Parts from both ends towards the middle: a sweep's beginning may be like no other.
-            let part = run * 13 % RUNS;
+            let part = run * 13 % SAMPLED_PARTS;
             let (start, end) = (edge(part), edge(part + 1));
-            let last = (start + PLACES).min(end);
+            let last = (start + FIRST_PART_POINTS).min(end);
             let mut tried = start;
-            while tried < last && sample.seconds <= ENOUGH.as_secs_f64() {
-                let step = if space.spec().find.is_some() { 1 } else { STEP };
+            while tried < last && sample.seconds <= TIME_BUDGET.as_secs_f64() {
+                let step = if space.spec().find.is_some() { 1 } else { CLOCK_CHECK_POINTS };
                 let next = (tried + step).min(last);
                 sample.look_at(space, tried..next);
                 tried = next;

@@ -6,6 +6,7 @@ use model::design::file::Tree;
 use reports::provenance::Provenance;
 use reports::typed::{KnobValue, May, Named, Real, Said, Written};
 use schemars::JsonSchema;
+use sweep::table::Table;
 use sweep::{Goal, Space, SweepResult};
 
 use super::engine::{Engine, parsed};
@@ -25,9 +26,9 @@ reports::said! {
         asked: u64,
         /// Designs that are done.
         done: u64,
-        /// Of these, designs that the model has an estimate for.
+        /// Designs of these that the model has an estimate for.
         legal: u64,
-        /// Of these, designs that keep all constraints.
+        /// Designs of these that keep all constraints.
         feasible: u64,
         /// Designs that none is better than in every objective.
         front_size: usize,
@@ -52,9 +53,9 @@ reports::said! {
     #[derive(Clone, Debug, JsonSchema)]
     #[schemars(rename = "KeptRows")]
     pub(crate) struct RowsAnswer {
-        /// How many; null when there were more than can be kept.
+        /// Number of rows; null when there were more than can be kept.
         kept: Option<u64>,
-        /// How many can be kept.
+        /// Maximum number of rows that are kept.
         most: u64,
     }
 
@@ -194,6 +195,7 @@ fn data(space: &Space, inner: &Inner) -> Progress {
     // What was simulated at the end is what counts.
     let closing = inner.closing.as_deref().filter(|closing| !closing.simulated.is_empty());
     let tops = space.spec().objectives.iter().zip(summary.top()).enumerate();
+    let table = Table::new(space);
     let best = tops.map(|(place, (objective, top))| {
         let best = match closing {
             Some(closing) => {
@@ -207,7 +209,7 @@ fn data(space: &Space, inner: &Inner) -> Progress {
             goal: objective.goal,
             value: best.and_then(|(_, value)| value).map(Real),
             index: best.map(|(index, _)| index),
-            knobs: best.map(|(index, _)| sweep::knobs(space, index)),
+            knobs: best.map(|(index, _)| table.knobs(&table.record(index, &[]))),
         }
     });
     let front = closing.map_or(summary.front().len(), |closing| closing.front(space).len());

@@ -15,7 +15,7 @@ use super::job::{Job, Order, State};
 use super::ledger;
 use super::queue::Queue;
 use super::remote::Coordinator;
-use super::rows::Format;
+use super::rows::{Format, Writer};
 use crate::ground::log_fields;
 use crate::store::Store;
 
@@ -23,7 +23,7 @@ use crate::store::Store;
 const ORDERS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Number of looks after which sweeps that are over are looked for as well.
-const ALL_AFTER: u64 = 10;
+const FULL_POLL_EVERY: u64 = 10;
 
 /// State shared by those who compute and those who ask.
 #[derive(Debug)]
@@ -66,9 +66,10 @@ impl Shared {
             let format = job.inner().kept.are_wanted().then_some(Format::Binary);
             let work = || {
                 let mut rows = Vec::new();
+                let writer = format.map(|format| Writer::new(format, &job.space));
                 let summary = sweep::evaluate_with(&job.space, batch, job.stop(), |one| {
-                    if let Some(format) = format {
-                        format.add(&job.space, one, &mut rows);
+                    if let Some(writer) = &writer {
+                        writer.add(one, &mut rows);
                     }
                 });
                 summary
@@ -168,7 +169,7 @@ impl Shared {
                 .wait_timeout(queue, ORDERS_INTERVAL)
                 .map_or_else(|error| error.into_inner().0, |(queue, _)| queue);
             let mut open: Vec<Arc<Job>> = queue.unfinished().cloned().collect();
-            if turn.is_multiple_of(ALL_AFTER) {
+            if turn.is_multiple_of(FULL_POLL_EVERY) {
                 // Of those that are over it is to be heard that they were removed.
                 open = queue.jobs.values().cloned().collect();
             }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::thing::{DAY, Thing};
+use super::stored_item::{SECONDS_PER_DAY, StoredItem};
 use crate::ground::calendar;
 use crate::people::audit_events::Kind;
 use crate::people::owner::Owner;
@@ -13,8 +13,8 @@ use crate::store::sql::{OptionalExtension, Result as SqlResult, Row, params};
 use crate::store::{Store, StoreError, Transaction};
 
 /// Events of a session, or pieces of a sweep's rows, that are deleted in one turn of the store.
-const PIECE: i64 = 1_000;
-const PIECE_OF_ROWS: i64 = 16;
+const BATCH_EVENTS: i64 = 1_000;
+const BATCH_ROW_PIECES: i64 = 16;
 
 /// Bytes of a session's events, of a sweep, and of a design.
 const SESSION_BYTES: &str = "(SELECT CAST(coalesce(sum(length(json)), 0) AS BIGINT) \
@@ -31,10 +31,10 @@ const DESIGN_BYTES: &str = "length(design.link) + coalesce(length(design.result)
 pub(crate) struct OpenedNotes(Mutex<(u64, HashSet<(Kind, String)>)>);
 
 impl OpenedNotes {
-    /// Notes that a thing was opened; `true` if it is the first time on this day.
+    /// Notes that an item was opened; `true` if it is the first time on this day.
     pub(crate) fn is_first(&self, kind: Kind, id: &str, now_secs: u64) -> bool {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let day = now_secs / DAY;
+        let day = now_secs / SECONDS_PER_DAY;
         if notes.0 != day {
             *notes = (day, HashSet::new());
         }
@@ -44,7 +44,7 @@ impl OpenedNotes {
 
 /// Notes the day on which something was opened.
 pub(crate) fn note(store: &Store, kind: Kind, id: &str, now_secs: u64) -> Result<(), StoreError> {
-    let (id, day) = (id.to_owned(), (now_secs / DAY) as i64);
+    let (id, day) = (id.to_owned(), (now_secs / SECONDS_PER_DAY) as i64);
     store.call(move |transaction| {
         transaction.execute(
             "INSERT INTO opened (kind, id, day) VALUES (?1, ?2, ?3) \
@@ -75,13 +75,13 @@ pub(crate) fn own(
     })
 }
 
-/// Kind in the table for a thing that a user made and that counts as a browser's: so it was before
+/// Kind in the table for an item that a user made and that counts as a browser's: so it was before
 /// users were owners.
 fn signed(kind: Kind) -> String {
     format!("user of {}", kind.name())
 }
 
-/// Makers of a thing: browsers, and users for whom a proxy vouched.
+/// Makers of an item: browsers, and users for whom a proxy vouched.
 pub(crate) fn makers(store: &Store, kind: Kind, id: &str) -> Result<Vec<String>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
@@ -100,9 +100,9 @@ pub(crate) fn forget(transaction: &Transaction<'_>, kind: Kind, id: &str) -> Sql
     Ok(())
 }
 
-/// Owners that a thing still has once it was taken from one of them.
+/// Owners that an item still has once it was taken from one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum RemainingOwners {
     Others,
     Nobody,
 }
@@ -113,7 +113,7 @@ pub(super) fn take(
     kind: Kind,
     id: &str,
     owner: &str,
-) -> Result<Option<Left>, StoreError> {
+) -> Result<Option<RemainingOwners>, StoreError> {
     let (id, owner) = (id.to_owned(), owner.to_owned());
     let of = match kind {
         Kind::Design => "design_entry WHERE design = ?1".to_owned(),
@@ -128,11 +128,11 @@ pub(super) fn take(
         }
         let count = format!("SELECT count(*) FROM {of}");
         let left: i64 = transaction.query_row(&count, params![id], |row| row.get(0))?;
-        Ok(Some(if left == 0 { Left::Nobody } else { Left::Others }))
+        Ok(Some(if left == 0 { RemainingOwners::Nobody } else { RemainingOwners::Others }))
     })
 }
 
-/// Number of things of a kind, and their bytes.
+/// Number of items of a kind, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) count: u64,
@@ -179,7 +179,7 @@ pub(crate) fn used_by(store: &Store, owner: &Owner) -> Result<Vec<(Kind, Sum)>, 
     })
 }
 
-/// Owners of the things of a kind, as pairs of id and owner.
+/// Owners of the items of a kind, as pairs of id and owner.
 pub(super) fn owners(store: &Store, kind: Kind) -> Result<Vec<(String, String)>, StoreError> {
     store.call(move |transaction| {
         let select = transaction
@@ -189,8 +189,8 @@ pub(super) fn owners(store: &Store, kind: Kind) -> Result<Vec<(String, String)>,
     })
 }
 
-/// All things of a kind, oldest first.
-pub(super) fn things(store: &Store, kind: Kind) -> Result<Vec<Thing>, StoreError> {
+/// All items of a kind, oldest first.
+pub(super) fn items(store: &Store, kind: Kind) -> Result<Vec<StoredItem>, StoreError> {
     let joins = |of: &str| {
         format!(
             "LEFT JOIN owned ON owned.kind = ?1 AND owned.id = {of}.id \
@@ -223,10 +223,10 @@ pub(super) fn things(store: &Store, kind: Kind) -> Result<Vec<Thing>, StoreError
     };
     store.call(move |transaction| {
         let number = |row: &Row, place| row.get::<i64>(place).map(|number| number as u64);
-        let thing = |row: &Row| {
+        let item = |row: &Row| {
             let (created, changed) = (number(row, 3)?, number(row, 4)?);
-            let opened = number(row, 5)? * DAY;
-            Ok(Thing {
+            let opened = number(row, 5)? * SECONDS_PER_DAY;
+            Ok(StoredItem {
                 kind,
                 id: row.get(0)?,
                 owner: row.get(1)?,
@@ -235,7 +235,7 @@ pub(super) fn things(store: &Store, kind: Kind) -> Result<Vec<Thing>, StoreError
                 used_at_secs: created.max(changed).max(opened),
             })
         };
-        transaction.prepare(&select)?.query_map(params![kind.name()], thing)?.collect()
+        transaction.prepare(&select)?.query_map(params![kind.name()], item)?.collect()
     })
 }
 
@@ -250,7 +250,7 @@ pub(crate) fn due(
     let not_opened = |of: &str| {
         format!(
             "NOT EXISTS (SELECT 1 FROM opened WHERE opened.kind = ?2 AND opened.id = {of}.id \
-             AND opened.day * {DAY} >= ?1)"
+             AND opened.day * {SECONDS_PER_DAY} >= ?1)"
         )
     };
     let select = match kind {
@@ -279,7 +279,7 @@ pub(crate) fn due(
     })
 }
 
-/// Lines of the store on a thing; nothing of tokens, and no address.
+/// Lines of the store on an item; nothing of tokens, and no address.
 pub(super) fn export(store: &Store, kind: Kind, id: &str) -> Result<Vec<Value>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| match kind {
@@ -351,7 +351,7 @@ fn owner(transaction: &Transaction<'_>, kind: Kind, id: &str) -> SqlResult<Optio
     transaction.query_row(select, params![kind.name(), id], |row| row.get(0)).optional()
 }
 
-/// Deletes what the store has of a thing; false where that is nothing. A session's links go first,
+/// Deletes what the store has of an item; false where that is nothing. A session's links go first,
 /// so that nobody comes in while its events go, some at a time.
 pub(super) fn delete(store: &Store, kind: Kind, id: &str) -> Result<bool, StoreError> {
     let run = |statement: &'static str, piece: i64| {
@@ -373,7 +373,7 @@ pub(super) fn delete(store: &Store, kind: Kind, id: &str) -> Result<bool, StoreE
             while run(
                 "DELETE FROM review_event WHERE review = ?1 AND seq IN \
                  (SELECT seq FROM review_event WHERE review = ?1 ORDER BY seq DESC LIMIT ?2)",
-                PIECE,
+                BATCH_EVENTS,
             )? > 0
             {}
             all("DELETE FROM review WHERE id = ?1")?
@@ -383,7 +383,7 @@ pub(super) fn delete(store: &Store, kind: Kind, id: &str) -> Result<bool, StoreE
             while run(
                 "DELETE FROM sweep_rows WHERE sweep = ?1 AND start IN \
                  (SELECT start FROM sweep_rows WHERE sweep = ?1 LIMIT ?2)",
-                PIECE_OF_ROWS,
+                BATCH_ROW_PIECES,
             )? > 0
             {}
             found

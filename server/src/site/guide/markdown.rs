@@ -179,7 +179,7 @@ impl<'a> Page<'a> {
     fn said<'e>(&mut self, event: Event<'e>) -> Event<'e> {
         self.follow(&event);
         if let Event::Text(text) = &event
-            && self.is_said()
+            && self.is_translated()
             && let Some(said) = said(text)
         {
             return Event::Text(said.into());
@@ -198,8 +198,8 @@ impl<'a> Page<'a> {
         self.is_entry &= !matches!(event, Event::End(TagEnd::Heading(_)));
     }
 
-    /// Whether what comes now is to be in Chinese. Entries are named by their ids.
-    fn is_said(&self) -> bool {
+    /// Whether text at this place is to be translated: entries are named by their ids.
+    fn is_translated(&self) -> bool {
         self.language == Language::Chinese && self.is_generated && !self.is_entry
     }
 
@@ -441,7 +441,7 @@ mod tests {
                         is_source = dest_url.contains("://");
                     }
                     Event::End(TagEnd::Link) => is_source = false,
-                    Event::Text(text) if page.is_said() && !is_source => {
+                    Event::Text(text) if page.is_translated() && !is_source => {
                         missing.extend(said(&text).is_none().then(|| text.into_string()));
                     }
                     _ => {}

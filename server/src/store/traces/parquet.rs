@@ -30,7 +30,7 @@ const MAX_FOOTER: usize = 16 << 20;
 const MAX_PAGE: i64 = 64 << 20;
 const MAX_PAGES: i64 = 4 << 30;
 /// Rows that are held at once.
-pub(super) const BATCH: usize = 8_192;
+pub(super) const BATCH_ROWS: usize = 8_192;
 
 /// The trace of a Parquet file.
 ///
@@ -230,7 +230,7 @@ fn group_rows(
     }
     let mut read = 0;
     while read < announced && errors.len() < MAX_ERRORS {
-        let most = BATCH.min((announced - read) as usize);
+        let most = BATCH_ROWS.min((announced - read) as usize);
         let mut count = None;
         for reader in &mut readers {
             let found = reader.next(most, before + read, errors)?;

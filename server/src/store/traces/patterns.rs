@@ -16,7 +16,7 @@ use parquet::data_type::{ByteArrayType, DataType, DoubleType, FloatType, Int32Ty
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
-use super::parquet::{BATCH, check_footer, check_pages, check_rows, whole};
+use super::parquet::{BATCH_ROWS, check_footer, check_pages, check_rows, whole};
 
 /// The columns with their names, and the types that each may have. The last may be missing.
 const COLUMNS: [(&[&str], &[Type]); 5] = [
@@ -116,7 +116,7 @@ fn group_rows(
     let mut tokens = (columns.len() > 4).then(|| reader(4)).transpose()?;
     let mut read = 0;
     while read < announced {
-        let most = BATCH.min(announced - read);
+        let most = BATCH_ROWS.min(announced - read);
         let named = |at: usize, error: String| format!("column `{}`: {error}", columns[at].0);
         let names = batch(&mut tasks, most).map_err(|error| named(0, error))?;
         let layers = numbers(&mut layers, most).map_err(|error| named(1, error))?;

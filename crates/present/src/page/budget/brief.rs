@@ -8,7 +8,7 @@ use model::ground::units::Seconds;
 use model::metric::{MetricId, Regime};
 use model::run::quality::CAVEAT;
 
-use super::{Asked, CSV_PATH, MARKDOWN_PATH, Shown, asked, labels, quality};
+use super::{BudgetAnswer, BudgetInput, CSV_PATH, MARKDOWN_PATH, asked, labels, quality};
 use crate::format;
 use crate::words::provenance::{self, Provenance};
 
@@ -25,7 +25,7 @@ const LINES: [MetricId; 8] = [
 ];
 
 /// The brief on the page, with the ways to take it along.
-pub fn html(of: &Shown) -> String {
+pub fn html(of: &BudgetAnswer) -> String {
     let query = of.asked.query();
     let markup = html! {
         table.budget-brief {
@@ -50,7 +50,7 @@ pub fn html(of: &Shown) -> String {
     markup.into_string()
 }
 
-fn title(asked: &Asked) -> String {
+fn title(asked: &BudgetInput) -> String {
     let cluster = &asked.design.cluster;
     format!(
         "{} · {} x {}",
@@ -61,8 +61,8 @@ fn title(asked: &Asked) -> String {
 }
 
 /// The run of a raw query string, or what is wrong with it.
-fn read(raw: &str) -> Result<Shown, Vec<KnobError>> {
-    Shown::new(&asked(raw)?).map_err(|violations| {
+fn read(raw: &str) -> Result<BudgetAnswer, Vec<KnobError>> {
+    BudgetAnswer::new(&asked(raw)?).map_err(|violations| {
         let error = |broken: model::design::violation::Violation| KnobError {
             rule: broken.rule,
             knob: broken.knobs.first().map(|knob| knob.id()).unwrap_or_default(),
@@ -137,7 +137,7 @@ pub fn markdown(raw: &str, date: &str) -> Result<String, Vec<KnobError>> {
     Ok(text)
 }
 
-fn provenance_of(of: &Shown, date: &str) -> Provenance {
+fn provenance_of(of: &BudgetAnswer, date: &str) -> Provenance {
     Provenance { design: of.asked.address(), date: date.to_owned() }
 }
 

@@ -2,15 +2,16 @@
 
 use maud::{PreEscaped, html};
 use model::design::Run;
-use model::run::budget::{Surface, published_failures};
+use model::metric::published::FAILURE_INTERVALS;
+use model::run::budget::Surface;
 
-use super::{Asked, Shown};
+use super::{BudgetAnswer, BudgetInput};
 use crate::charts::{Line, Lines, for_any_page, lines};
 use crate::format;
 use crate::html::table_head;
 
 /// Chart, table, and published figures to take over.
-pub fn surface(of: &Shown) -> String {
+pub fn surface(of: &BudgetAnswer) -> String {
     let surface = &of.assessment.surface;
     let run = &of.asked.design.run;
     let columns = surface.rates.len();
@@ -19,9 +20,9 @@ pub fn surface(of: &Shown) -> String {
     let markup = html! {
         p.muted { "Each at its best interval unless one is set. Published failures to take over:" }
         p.ways {
-            @for known in published_failures() {
+            @for known in FAILURE_INTERVALS {
                 a.button #{ "failures-" (known.name) }
-                    href=(taken(&of.asked, known.device_hours).address()) title=(known.title) {
+                    href=(taken(&of.asked, known.figure.value).address()) title=(known.title) {
                     (known.title)
                 }
                 " "
@@ -44,7 +45,7 @@ pub fn surface(of: &Shown) -> String {
     markup.into_string()
 }
 
-fn taken(asked: &Asked, hours: f64) -> Asked {
+fn taken(asked: &BudgetInput, hours: f64) -> BudgetInput {
     asked.with(|design| design.run.mtbf_device_hours = Some(hours.round()))
 }
 

@@ -4,23 +4,23 @@ use maud::{Markup, html};
 use model::Answer;
 use model::design::violation::{Nearest, Violation};
 use model::ground::units::Seconds;
+use model::metric::published::TRAIN_TOKENS;
 use model::metric::{MetricId, Regime, Unit};
-use model::run::budget::published_tokens;
 
 use crate::format::{self, rounded};
 use crate::html::{broken, table_head};
 use crate::words::terms::explained_link;
 use crate::words::{range, terms};
 
-use super::{Asked, Shown};
+use super::{BudgetAnswer, BudgetInput};
 
 /// Text of a metric's value; a dash where it isn't known.
-pub(super) fn value(of: &Shown, metric: MetricId) -> String {
+pub(super) fn value(of: &BudgetAnswer, metric: MetricId) -> String {
     format::metric(metric, of.assessment.own.answer().get(metric)).to_string()
 }
 
 /// The headline in a sentence.
-pub fn headline(of: &Shown) -> String {
+pub fn headline(of: &BudgetAnswer) -> String {
     format!(
         "{}, goodput {}",
         value(of, MetricId::days_to_train),
@@ -29,7 +29,7 @@ pub fn headline(of: &Shown) -> String {
 }
 
 /// Heading of the run: model, cluster and rate, with published tokens to take over and warnings.
-pub fn subject(of: &Shown) -> String {
+pub fn subject(of: &BudgetAnswer) -> String {
     let (own, design) = (&of.assessment.own, &of.asked.design);
     let row = design.cluster.accelerator.row();
     let markup = html! {
@@ -47,8 +47,9 @@ pub fn subject(of: &Shown) -> String {
         @if design.run.train_tokens.is_none() {
             p { "Published tokens to take over:" }
             p.ways {
-                @for known in published_tokens() {
-                    a.button #{ "tokens-" (known.name) } href=(taken(&of.asked, known.tokens)) {
+                @for known in TRAIN_TOKENS {
+                    @let taken = taken(&of.asked, known.figure.value);
+                    a.button #{ "tokens-" (known.name) } href=(taken) {
                         (known.title)
                     }
                     " "
@@ -67,7 +68,7 @@ pub fn subject(of: &Shown) -> String {
 }
 
 /// Address of the request with this number of tokens.
-fn taken(asked: &Asked, tokens: f64) -> String {
+fn taken(asked: &BudgetInput, tokens: f64) -> String {
     asked.with(|design| design.run.train_tokens = Some(tokens)).address()
 }
 
@@ -76,7 +77,7 @@ const CARDS: [MetricId; 4] =
     [MetricId::days_to_train, MetricId::cost, MetricId::energy_kwh, MetricId::goodput_ratio];
 
 /// The cards.
-pub fn cards(of: &Shown) -> String {
+pub fn cards(of: &BudgetAnswer) -> String {
     let markup = html! {
         @for metric in CARDS {
             @let id = metric.metric().name;
@@ -91,12 +92,12 @@ pub fn cards(of: &Shown) -> String {
 }
 
 /// Where half of the runs lie, or why there is no range.
-pub(super) fn likely(of: &Shown, metric: MetricId) -> String {
+pub(super) fn likely(of: &BudgetAnswer, metric: MetricId) -> String {
     range::likely(&of.assessment.own.answer(), metric)
 }
 
 /// Spread of the outcomes of identical runs.
-pub fn spread(of: &Shown) -> String {
+pub fn spread(of: &BudgetAnswer) -> String {
     let budget = &of.assessment.own.budget;
     let Some(outcomes) = budget.outcomes else {
         return html! {
@@ -141,7 +142,7 @@ pub fn spread(of: &Shown) -> String {
 }
 
 /// Table of the gains of single changes.
-pub fn gains(of: &Shown) -> String {
+pub fn gains(of: &BudgetAnswer) -> String {
     let budget = &of.assessment.own.budget;
     if budget.gains.is_empty() {
         return html! { p { "Nothing can be said without tokens." } }.into_string();
@@ -172,7 +173,7 @@ pub fn gains(of: &Shown) -> String {
 }
 
 /// Every metric with its range and definition.
-pub fn numbers(of: &Shown) -> String {
+pub fn numbers(of: &BudgetAnswer) -> String {
     let markup = html! {
         table.serving-numbers {
             caption.visually-hidden { "All numbers" }
@@ -183,7 +184,7 @@ pub fn numbers(of: &Shown) -> String {
     markup.into_string()
 }
 
-fn row(of: &Shown, metric: MetricId) -> Markup {
+fn row(of: &BudgetAnswer, metric: MetricId) -> Markup {
     html! {
         tr {
             th scope="row" { (explained_link(metric)) }
@@ -195,7 +196,7 @@ fn row(of: &Shown, metric: MetricId) -> Markup {
 }
 
 /// Explanation of a metric of the run, or of its model beside the baseline.
-pub fn explained(of: &Shown, metric: MetricId) -> String {
+pub fn explained(of: &BudgetAnswer, metric: MetricId) -> String {
     let assessment = &of.assessment;
     let answer = match metric.regime() {
         Regime::Quality => assessment.contest().map(Answer::Quality),
@@ -206,11 +207,11 @@ pub fn explained(of: &Shown, metric: MetricId) -> String {
 }
 
 /// Broken rules with their ways out.
-pub fn problems(violations: &[Violation], asked: &Asked) -> String {
+pub fn problems(violations: &[Violation], asked: &BudgetInput) -> String {
     broken::problems(violations, |nearest| mended(asked, nearest).address())
 }
 
-fn mended(asked: &Asked, nearest: &Nearest) -> Asked {
+fn mended(asked: &BudgetInput, nearest: &Nearest) -> BudgetInput {
     // A way out is a legal value of its knob.
     asked.with(|design| {
         let _ = design.set(nearest.knob, &nearest.value);

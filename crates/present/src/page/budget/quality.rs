@@ -5,13 +5,13 @@ use model::design::link;
 use model::run::budget::Judged;
 use model::run::quality::{CAVEAT, Comparison, Spread};
 
-use super::{Asked, Shown};
+use super::{BudgetAnswer, BudgetInput};
 use crate::format;
 use crate::html::table_head;
 use crate::words::name;
 
 /// The comparison, or how to begin one; the caveat is beside every value.
-pub fn html(of: &Shown) -> String {
+pub fn html(of: &BudgetAnswer) -> String {
     let (Some(judged), Some(baseline)) = (&of.assessment.judged, &of.asked.baseline) else {
         return begin(of).into_string();
     };
@@ -32,14 +32,14 @@ pub fn html(of: &Shown) -> String {
     markup.into_string()
 }
 
-fn without(asked: &Asked) -> Asked {
-    Asked { design: asked.design.clone(), baseline: None }
+fn without(asked: &BudgetInput) -> BudgetInput {
+    BudgetInput { design: asked.design.clone(), baseline: None }
 }
 
 /// Pins the design, and offers other numbers of experts beside it.
-fn begin(of: &Shown) -> Markup {
+fn begin(of: &BudgetAnswer) -> Markup {
     let asked = &of.asked;
-    let pinned = |design| Asked { design, baseline: Some(asked.design.clone()) };
+    let pinned = |design| BudgetInput { design, baseline: Some(asked.design.clone()) };
     let experts = asked.design.transformer.num_moe_experts;
     let others = experts.into_iter().flat_map(|experts| [experts / 2, experts * 2]).map(|count| {
         let mut design = asked.design.clone();
@@ -115,6 +115,6 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
 }
 
 /// The link of the baseline.
-pub(super) fn baseline_link(asked: &Asked) -> Option<String> {
+pub(super) fn baseline_link(asked: &BudgetInput) -> Option<String> {
     asked.baseline.as_ref().map(link::encode)
 }

@@ -11,7 +11,7 @@ use model::search::find::{Query, Target};
 use crate::insight::spec;
 
 /// Designs of the sweep, as far as nobody asks for more.
-const DESIGNS: u64 = 3_000;
+const DEFAULT_DESIGNS: u64 = 3_000;
 
 /// The spec of a sweep over what a search frees, with what it has to reach; it refines, as the
 /// space is too large to be looked at whole.
@@ -39,7 +39,8 @@ pub fn spec(query: &Query) -> Tree {
     constraints.extend(query.targets.iter().filter_map(constraint));
     let constraints = constraints.iter().map(String::as_str);
     spec::set(&mut tree, &["constraints"], Some(Tree::list(constraints)));
-    let sampling = Tree::map([("method", "refine".into()), ("count", Tree::Unsigned(DESIGNS))]);
+    let sampling =
+        Tree::map([("method", "refine".into()), ("count", Tree::Unsigned(DEFAULT_DESIGNS))]);
     spec::set(&mut tree, &["sampling"], Some(sampling));
     tree
 }

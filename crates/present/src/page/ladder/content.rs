@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use model::catalogue::preset::Preset;
-use model::design::ladder::{NOT_MODELLED, PAPER, START};
+use model::design::ladder::{END, NOT_MODELLED, PAPER, START};
 use model::metric::MetricId;
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
@@ -11,6 +11,7 @@ use crate::format::{self, PerUnit};
 use crate::html::{design_address, save_buttons};
 use crate::insight::memory_state;
 use crate::site::Page;
+use crate::words::published::printed_mfu;
 use crate::words::range::{Expected, expected};
 
 /// The metrics that are published of the runs.
@@ -40,9 +41,8 @@ pub fn html() -> &'static str {
     })
 }
 
-/// First text of the page, and its chart; both are equal for everybody.
+/// Lead and chart of the page, the same for everybody.
 #[must_use]
-/// Lead and chart of the page; the same for everybody, too.
 pub fn brief() -> &'static str {
     static HTML: PerUnit<String> = PerUnit::new();
     HTML.get_or_init(|| {
@@ -64,8 +64,9 @@ fn lead(runs: &[&Step]) -> Markup {
         section.card.ladder-card {
             p.ladder-headline { "The model predicts " (said) " for the three published runs." }
             p {
-                "The paper reports 18.9 % MFU on 4,096 NPUs and, after tuning, 30.0 % on 6,144 "
-                "NPUs; a follow-up of June 2025 (press) 41 % on 6,000 to 10,000 NPUs. The steps "
+                "The paper reports " (printed_mfu(START)) " MFU on 4,096 NPUs and, after tuning, "
+                (printed_mfu(PAPER)) " on 6,144 NPUs; a follow-up of June 2025 (press) "
+                (printed_mfu(END)) " on 6,000 to 10,000 NPUs. The steps "
                 "between aren't published as a table: their order here is ours, and beside each "
                 "stands what is known of it. Kernels and host are of May 2025 up to the final run "
                 "and of June after it, each rate as published. Source: "
@@ -182,9 +183,11 @@ fn change(steps: &[Step], index: usize) -> Markup {
         .rung
         .map(|rung| rung.settings.iter().map(|(knob, value)| format!("{knob} = {value}")).collect())
         .unwrap_or_default();
-    let known = step.rung.map_or("18.9 % MFU; its layout isn't published", |rung| {
-        if rung.known.is_empty() { "not published by itself" } else { rung.known }
-    });
+    let known = match step.rung {
+        None => format!("{} MFU; its layout isn't published", printed_mfu(START)),
+        Some(rung) if rung.known.is_empty() => "not published by itself".to_owned(),
+        Some(rung) => rung.known.to_owned(),
+    };
     // A loss that is written as zero is none.
     let is_loss = before.is_some_and(|before| metrics.mfu < before - 0.000_5);
     let loss = is_loss.then_some("loss");
@@ -304,20 +307,21 @@ fn range_sentence(first: &Step, layouts: &Layouts) -> String {
     let Some((low, high)) = layouts.mfu_range() else {
         return "No layout that was tried is legal and fits in memory.".to_owned();
     };
-    let place = match first.published(MetricId::mfu) {
-        Some(published) if published < low => "the published 18.9 % lies below",
-        Some(published) if published > high => "the published 18.9 % lies above",
-        Some(_) => "the published 18.9 % lies within",
-        None => "nothing is published to compare",
+    let side = match first.published(MetricId::mfu) {
+        Some(published) if published < low => "below",
+        Some(published) if published > high => "above",
+        Some(_) => "within",
+        None => return "Nothing is published to compare.".to_owned(),
     };
     format!(
         "Of {} layouts that were tried, {} are legal and {} of these fit in memory. Their \
-         predicted MFU goes from {} to {}: {place}.",
+         predicted MFU goes from {} to {}: the published {} lies {side}.",
         format::whole(layouts.tried as u64),
         format::whole(layouts.legal as u64),
         format::whole(layouts.fitting.len() as u64),
         format::percent(low, 1),
         format::percent(high, 1),
+        printed_mfu(START),
     )
 }
 

@@ -3,10 +3,9 @@
 use model::design::Design;
 use model::design::ladder::{self, RUNGS, Rung, baseline};
 use model::metric::MetricId;
+use model::metric::published::of_preset;
 use model::training::estimate::Metrics;
 use model::{Plan, estimate};
-
-use crate::words::published::published;
 
 /// A design with its prediction.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,8 +40,8 @@ impl Step {
     /// Published value of a metric of this design.
     #[must_use]
     pub fn published(&self, metric: MetricId) -> Option<f64> {
-        let mut rows = self.preset.into_iter().flat_map(published);
-        rows.find(|row| row.metric == metric).map(|row| row.value)
+        let mut rows = self.preset.into_iter().flat_map(of_preset);
+        rows.find(|row| row.metric == metric).map(|row| row.figure.value)
     }
 
     /// Title of the change.

@@ -9,7 +9,7 @@ use crate::site::chosen::{Chosen, letter};
 const BASE: &str = "You are here";
 
 /// A design beside those of the sweep.
-pub trait Beside {
+pub trait ReferenceDesign {
     /// Label written at it.
     fn label(&self) -> &str;
 

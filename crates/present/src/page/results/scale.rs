@@ -21,18 +21,18 @@ pub(super) fn ticks(scale: &Scale, data: &Data, dim: Dim, most: usize) -> Vec<(f
         Dim::Metric(place) => {
             let (factor, _) = data.metrics.get(place).map_or((1.0, ""), |id| format::axis(*id));
             let largest = scale.from.abs().max(scale.to.abs()) / factor;
-            if largest < MANY {
+            if largest < MIN_MILLIONS {
                 return scale.numbers(factor, most);
             }
             // Seven digits are wider than the room beside an axis.
-            let ticks = scale.numbers(factor * MANY, most);
+            let ticks = scale.numbers(factor * MIN_MILLIONS, most);
             ticks.into_iter().map(|(at, text)| (at, format!("{text} M"))).collect()
         }
     }
 }
 
 /// From this number on those beside an axis are in millions.
-const MANY: f64 = 1e6;
+const MIN_MILLIONS: f64 = 1e6;
 
 /// Title of an axis: its column, with the unit.
 #[must_use]

@@ -1,6 +1,6 @@
 //! The scatter of two metrics, with the front drawn over the rest.
 
-use super::beside::Beside;
+use super::beside::ReferenceDesign;
 use super::data::{Data, Dim};
 use super::scale;
 use super::select::{Selection, quantiles};
@@ -303,7 +303,7 @@ fn front(
 }
 
 /// Designs that aren't the sweep's; what lies beyond the axes stands at their ends.
-pub fn beside(surface: &mut dyn Surface, data: &Data, plot: &Plot, all: &[impl Beside]) {
+pub fn beside(surface: &mut dyn Surface, data: &Data, plot: &Plot, all: &[impl ReferenceDesign]) {
     for design in all {
         let place = |side: usize| match plot.dims[side] {
             Dim::Metric(place) => {

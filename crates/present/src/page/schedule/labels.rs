@@ -6,7 +6,7 @@ use model::ground::choice::{Choice, Method};
 use super::input::{Field, Input};
 use super::methods::{self, about};
 use super::query::address;
-use super::run::{Ran, Refusal, Row};
+use super::run::{Refusal, Row, ScheduleRun};
 use crate::draw::text::sentence;
 use crate::format;
 use crate::html::{cell_bar, named_table};
@@ -55,14 +55,14 @@ pub fn name(input: &Input) -> String {
 }
 
 /// Step and bubble in one line.
-pub fn headline(ran: &Ran) -> String {
+pub fn headline(ran: &ScheduleRun) -> String {
     let ratio = bubble(ran.timeline.bubble_ratio());
     let peak = micro_batches(ran.peak());
     format!("Step {}, bubble {ratio}, at most {peak} in flight", seconds(ran.seconds()))
 }
 
 /// The headline numbers.
-pub fn cards(ran: &Ran) -> String {
+pub fn cards(ran: &ScheduleRun) -> String {
     let formula = |number: Option<String>| match number {
         Some(number) => format!("closed form {number}"),
         None => "no closed form".to_owned(),
@@ -114,7 +114,7 @@ fn range(numbers: impl Iterator<Item = f64>) -> ((usize, f64), (usize, f64)) {
 }
 
 /// Definitions of the numbers, with the closed form beside them.
-pub fn formula(ran: &Ran) -> String {
+pub fn formula(ran: &ScheduleRun) -> String {
     let about = about(ran.input.method);
     let is_by_span = ran.input.method == Method::Zb2p;
     let markup = html! {
@@ -138,7 +138,7 @@ pub fn formula(ran: &Ran) -> String {
 }
 
 /// Closed form's value for this input, and why the simulation's differs.
-fn here(ran: &Ran) -> String {
+fn here(ran: &ScheduleRun) -> String {
     let input = &ran.input;
     let simulated = seconds(ran.seconds());
     let Some(formula) = about(input.method).formula else {
@@ -229,7 +229,7 @@ fn changes(from: &Input, to: &Input) -> String {
 }
 
 /// Each stage's work, bubble and peak.
-pub fn stages(ran: &Ran) -> String {
+pub fn stages(ran: &ScheduleRun) -> String {
     let stages = ran.stages();
     let most = stages.iter().map(|row| row.peak).fold(0.0, f64::max);
     let rows = html! {

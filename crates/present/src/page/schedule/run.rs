@@ -13,7 +13,7 @@ pub const MAX_TASKS: u64 = 100_000;
 
 /// A schedule that ran.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct ScheduleRun {
     /// Requested input.
     pub input: Input,
     /// Times of each task.
@@ -23,7 +23,7 @@ pub struct Ran {
 }
 
 /// The input decides everything else.
-impl PartialEq for Ran {
+impl PartialEq for ScheduleRun {
     fn eq(&self, other: &Self) -> bool {
         self.input == other.input
     }
@@ -54,11 +54,11 @@ pub struct Problem {
 /// # Errors
 ///
 /// Everything that is wrong with the sizes, or that there are too many tasks.
-pub fn run(input: &Input) -> Result<Ran, Box<Refusal>> {
+pub fn run(input: &Input) -> Result<ScheduleRun, Box<Refusal>> {
     let schedule = checked(input)?;
     let timeline = schedule.simulate(&input.all_times(&schedule));
     let closed_form = schedule.closed_form_seconds(input.times, input.pair_seconds());
-    Ok(Ran { input: *input, timeline: Arc::new(timeline), closed_form })
+    Ok(ScheduleRun { input: *input, timeline: Arc::new(timeline), closed_form })
 }
 
 fn checked(input: &Input) -> Result<Schedule, Box<Refusal>> {
@@ -145,7 +145,7 @@ pub struct StageRow {
     pub peak: f64,
 }
 
-impl Ran {
+impl ScheduleRun {
     /// The step's time in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -195,7 +195,7 @@ pub struct Row {
 pub fn compare(input: &Input) -> Vec<Row> {
     let row = |method: &Method| {
         let input = input.with_method(*method);
-        let numbers = |ran: Ran| [ran.seconds(), ran.timeline.bubble_ratio(), ran.peak()];
+        let numbers = |ran: ScheduleRun| [ran.seconds(), ran.timeline.bubble_ratio(), ran.peak()];
         Row { input, outcome: run(&input).map(numbers) }
     };
     Method::ALL.iter().map(row).collect()
@@ -210,7 +210,7 @@ pub fn compares_quickly(input: &Input) -> bool {
 
 /// Schedule to show first: the request, the nearest that runs, or the known example.
 #[must_use]
-pub fn first_good(input: &Input) -> Option<Ran> {
+pub fn first_good(input: &Input) -> Option<ScheduleRun> {
     match run(input) {
         Ok(ran) => Some(ran),
         Err(refusal) => {

@@ -10,7 +10,7 @@ use model::serving::experts::{Experts, published};
 
 pub use traced::pattern_rows;
 
-use super::Ran;
+use super::ServingAnswer;
 use crate::format;
 use crate::html::table_head;
 
@@ -26,7 +26,7 @@ fn gigabytes(bytes: Bytes) -> String {
 
 /// Experts that are kept, published figures of them, and devices that hold them.
 #[must_use]
-pub fn kept(ran: &Ran) -> String {
+pub fn kept(ran: &ServingAnswer) -> String {
     let Some(experts) = Experts::new(&ran.plan) else {
         return html! { p { "The model has no experts." } }.into_string();
     };
@@ -60,7 +60,7 @@ fn row(name: &str, value: &str) -> Markup {
 }
 
 /// Accuracy as it is published, beside the share that it was measured with.
-fn accuracy(ran: &Ran) -> Markup {
+fn accuracy(ran: &ServingAnswer) -> Markup {
     let rows: Vec<_> = published(ran.plan.design()).collect();
     html! {
         @if rows.is_empty() {
@@ -75,8 +75,8 @@ fn accuracy(ran: &Ran) -> Markup {
                             th scope="row" { (it.model) }
                             td { (it.topk) " / " (it.kept) }
                             td { (it.benchmark) }
-                            td { (format::percent(it.accuracy, 2)) }
-                            td { a href=(it.source.url) { (it.source.title) } }
+                            td { (format::in_unit(it.figure.value, it.figure.unit)) }
+                            td { a href=(it.figure.source.url) { (it.figure.source.title) } }
                         }
                     }
                 }
@@ -86,7 +86,7 @@ fn accuracy(ran: &Ran) -> Markup {
 }
 
 /// Experts that fit, by accelerator.
-fn machines(ran: &Ran) -> Markup {
+fn machines(ran: &ServingAnswer) -> Markup {
     let memory = |bytes: Bytes| format::memory(bytes).to_string();
     html! {
         table {
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    fn ran(preset: &str, settings: &[(&str, &str)]) -> Ran {
+    fn ran(preset: &str, settings: &[(&str, &str)]) -> ServingAnswer {
         let mut design = Design::from_preset(preset).expect("a preset");
         for (knob, value) in settings {
             let id = KnobId::find(knob).expect("a knob");
@@ -131,10 +131,10 @@ mod tests {
         }
         let plan = ServingPlan::new(&design).expect("a design that serves");
         let inference = infer(&plan);
-        Ran { plan, inference }
+        ServingAnswer { plan, inference }
     }
 
-    fn pangu() -> Ran {
+    fn pangu() -> ServingAnswer {
         ran(
             "pangu-ultra-moe-718b",
             &[

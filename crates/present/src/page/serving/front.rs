@@ -16,7 +16,7 @@ use crate::html::table_head;
 use crate::site::Page;
 
 /// Layouts of the front that the table shows, at most.
-const ROWS: usize = 24;
+const MAX_ROWS: usize = 24;
 
 /// The id of the link to the layout of most tokens.
 pub const BEST: &str = "serving-best";
@@ -29,7 +29,7 @@ const TITLES: [&str; 7] =
 const LIMITS: usize = 6;
 
 /// Reasons for skipped layouts that are shown, at most.
-const REASONS: usize = 8;
+const MAX_REASONS: usize = 8;
 
 /// A layout with its pools in the trade's letters.
 #[must_use]
@@ -133,7 +133,7 @@ fn chart(front: &LayoutFront, design: &Design, measured: &Measured) -> Lines {
 }
 
 fn table(front: &LayoutFront, design: &Design) -> maud::Markup {
-    let step = front.best.len().div_ceil(ROWS).max(1);
+    let step = front.best.len().div_ceil(MAX_ROWS).max(1);
     let is_limited = is_limited(design);
     html! {
         table {
@@ -181,7 +181,7 @@ fn skipped(front: &LayoutFront) -> maud::Markup {
                     " skipped, and why"
                 }
                 ul {
-                    @for (reason, layouts) in reasons.iter().take(REASONS) {
+                    @for (reason, layouts) in reasons.iter().take(MAX_REASONS) {
                         li { (layouts[0])
                             @if layouts.len() > 1 { " and " (layouts.len() - 1) " more" }
                             ": " (reason)

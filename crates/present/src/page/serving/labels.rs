@@ -7,19 +7,19 @@ use model::ground::units::{Bytes, Seconds};
 use model::metric::{MetricId, Regime};
 use model::serving::{Part, Replicas};
 
-use super::{Ran, address};
+use super::{ServingAnswer, address};
 use crate::format;
 use crate::html::{broken, table_head};
 use crate::words::range::likely;
 use crate::words::terms::{self, explained_link};
 
 /// A metric's value in its unit.
-fn shown(ran: &Ran, metric: MetricId) -> String {
+fn shown(ran: &ServingAnswer, metric: MetricId) -> String {
     format::metric(metric, ran.answer().get(metric)).to_string()
 }
 
 /// The headline in a sentence.
-pub fn headline(ran: &Ran) -> String {
+pub fn headline(ran: &ServingAnswer) -> String {
     let get = |metric| shown(ran, metric);
     format!(
         "{} per device, {} per user, first token after {}",
@@ -30,7 +30,7 @@ pub fn headline(ran: &Ran) -> String {
 }
 
 /// Heading: model, devices and layout, with the limit of the rate and warnings.
-pub fn subject(ran: &Ran) -> String {
+pub fn subject(ran: &ServingAnswer) -> String {
     let design = ran.plan.design();
     let row = design.cluster.accelerator.row();
     let Replicas { prefill: prompts, decode: replicas } = ran.plan.replicas();
@@ -85,7 +85,7 @@ const CARDS: [MetricId; 4] = [
 ];
 
 /// The cards.
-pub fn cards(ran: &Ran) -> String {
+pub fn cards(ran: &ServingAnswer) -> String {
     let markup = html! {
         @for metric in CARDS {
             @let id = metric.metric().name;
@@ -103,12 +103,12 @@ pub fn cards(ran: &Ran) -> String {
 
 /// Explanation of a metric: definition, formula and terms.
 #[must_use]
-pub fn explained(ran: &Ran, metric: MetricId) -> String {
+pub fn explained(ran: &ServingAnswer, metric: MetricId) -> String {
     terms::explained(&ran.answer(), metric).into_string()
 }
 
 /// Every metric with its range and definition.
-pub fn numbers(ran: &Ran) -> String {
+pub fn numbers(ran: &ServingAnswer) -> String {
     let markup = html! {
         table.serving-numbers {
             caption.visually-hidden { "All numbers" }
@@ -131,7 +131,7 @@ pub fn numbers(ran: &Ran) -> String {
 }
 
 /// A step of decode and a prompt by part.
-pub fn parts(ran: &Ran) -> String {
+pub fn parts(ran: &ServingAnswer) -> String {
     let markup = html! {
         (waterfall("A step of decode", &ran.inference.decode))
         (waterfall("A prompt", &ran.inference.prefill))
@@ -179,7 +179,7 @@ fn round(share: f64) -> String {
 }
 
 /// Table of a device's memory.
-pub fn memory(ran: &Ran) -> String {
+pub fn memory(ran: &ServingAnswer) -> String {
     let memory = &ran.inference.memory;
     let rows = [
         ("Weights", memory.weights),

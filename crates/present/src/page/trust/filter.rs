@@ -38,7 +38,7 @@ choices! {
 impl Facet {
     /// A run's value; empty where it has none.
     #[must_use]
-    pub fn of(self, row: &Row) -> &str {
+    pub fn value(self, row: &Row) -> &str {
         match self {
             Self::Accelerator => row.accelerator.as_deref().unwrap_or_default(),
             Self::Source => &row.source_id,
@@ -223,7 +223,7 @@ impl Filter {
         };
         let mut facets = Facet::ALL.iter().zip(&self.facets);
         is_shown
-            && facets.all(|(facet, wanted)| wanted.is_empty() || facet.of(row) == wanted)
+            && facets.all(|(facet, wanted)| wanted.is_empty() || facet.value(row) == wanted)
             && (words.is_empty() || {
                 let text = searched(row);
                 words.iter().all(|word| text.contains(word))

@@ -6,8 +6,8 @@ use validation::report::Row;
 use super::filter::{Facet, Filter};
 use super::score::score;
 use super::words;
+use crate::form::option;
 use crate::format;
-use crate::html::option;
 
 /// Number of runs that are picked, and how well they are predicted.
 #[must_use]
@@ -34,7 +34,7 @@ pub fn summary(rows: &[Row], found: &[usize], filter: &Filter) -> String {
 /// The values that runs have, in alphabetical order, and the wanted one even if none has it.
 #[must_use]
 pub fn options(rows: &[Row], facet: Facet, wanted: &str) -> String {
-    let mut values: Vec<&str> = rows.iter().map(|row| facet.of(row)).chain([wanted]).collect();
+    let mut values: Vec<&str> = rows.iter().map(|row| facet.value(row)).chain([wanted]).collect();
     values.sort_unstable();
     values.dedup();
     let label = |value| match facet {

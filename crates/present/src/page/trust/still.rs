@@ -6,6 +6,7 @@ mod sweeps;
 
 use maud::{Markup, html};
 use model::catalogue::preset::Preset;
+use model::metric::published::of_preset;
 use validation::report::kernels::KernelValidation;
 use validation::report::serving::ServingValidation;
 use validation::report::{Group, Pair, Summary, Target, Validation};
@@ -17,7 +18,7 @@ use super::{CSV_PATH, JSON_PATH, words};
 use crate::draw::text::sentence;
 use crate::format;
 use crate::insight::numbers::Numbers;
-use crate::words::published::published;
+use crate::words::published;
 use crate::words::range::expected;
 
 /// The parts of the page that no filter changes.
@@ -121,8 +122,8 @@ fn left_out(summary: &Summary) -> Markup {
 /// The published runs of Pangu Ultra MoE, which no constant was fitted on.
 fn seeds() -> Markup {
     let rows = Preset::all().flat_map(|preset| {
-        let numbers = published(preset.id).next().and_then(|_| Numbers::of(&preset.design()));
-        published(preset.id).filter_map(move |row| {
+        let numbers = of_preset(preset.id).next().and_then(|_| Numbers::of(&preset.design()));
+        of_preset(preset.id).filter_map(move |row| {
             let numbers = numbers.as_ref()?;
             let metrics = &numbers.estimate.metrics;
             let ours = metrics.number(row.metric)?;
@@ -132,9 +133,9 @@ fn seeds() -> Markup {
                     ..Cell::text(preset.title)
                 },
                 Cell::text(row.metric.metric().label),
-                Cell::text(&row.shown().to_string()),
+                Cell::text(&published::value(row).to_string()),
                 Cell::text(&format::measured(row.metric, ours).to_string()),
-                Cell::text(&format::relative(ours, row.value)),
+                Cell::text(&format::relative(ours, row.figure.value)),
                 Cell::text(&expected(&numbers.plan, row.metric).short(row.metric, metrics)),
             ])
         })

@@ -16,7 +16,7 @@ use crate::own::constant::{CONSTANTS, COUNT, Constant};
 const LARGE_US: f64 = 50.0;
 
 /// Time of the shapes that a rate rests on, at least, in microseconds.
-const ENOUGH_US: f64 = 1_000.0;
+const MIN_SHAPES_MICROS: f64 = 1_000.0;
 
 /// Standard deviation of a rate's logarithm, at least: clocks differ from step to step.
 const MIN_DEVIATION: f64 = 0.02;
@@ -66,7 +66,8 @@ pub(crate) fn rates(profile: &Profile, design: &Design, is_own: bool) -> Result<
     let mut work: Option<Result<Work, String>> = None;
     for (index, class, words) in GIVEN {
         let constant = &CONSTANTS[index];
-        let Some(all) = profile.classes.get(&class).filter(|all| all.micros >= ENOUGH_US) else {
+        let Some(all) = profile.classes.get(&class).filter(|all| all.micros >= MIN_SHAPES_MICROS)
+        else {
             continue;
         };
         let shaped = by_shapes(profile, &design, constant, class)?;
@@ -168,7 +169,7 @@ fn by_shapes(
         (all, ratios.iter().map(|(ratio, weight)| ratio.exp() * weight).sum::<f64>() / all)
     };
     let start = ratios(constant.bounds()[1])?;
-    if start.is_empty() || off(&start).0 < ENOUGH_US {
+    if start.is_empty() || off(&start).0 < MIN_SHAPES_MICROS {
         return Ok(None);
     }
     // Times fall as the rate rises.

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 
 use crate::design::{Design, KnobId, KnobSet};
 use crate::search::find::answer::Candidate;
-use crate::search::find::query::{Goal, SAFEST, SIMPLEST};
+use crate::search::find::query::{Goal, MAX_SAFEST_LAG, MAX_SIMPLEST_LAG};
 use crate::search::find::reason::{self, complexity, percent};
 use crate::search::find::target::{Predicted, Target};
 use crate::serving::{Inference, LAYOUT};
 
 /// Least speed of a design with a name, as a share of the fastest's.
-pub(super) const NAMED: f64 = 1.0 - SIMPLEST;
+pub(super) const MIN_NAMED_SPEED: f64 = 1.0 - MAX_SIMPLEST_LAG;
 
 /// Knobs of a layout without its load.
 pub(super) const DEGREES: KnobSet = LAYOUT.without(&KnobSet::of(&[KnobId::concurrency]));
@@ -31,10 +31,10 @@ pub(super) fn named(
         let least = fastest.metrics.speed() * (1.0 - share);
         found.iter().filter(move |it| it.metrics.speed() >= least)
     };
-    let safest = within(SAFEST).reduce(|best, other| {
+    let safest = within(MAX_SAFEST_LAG).reduce(|best, other| {
         if room(other, targets) > room(best, targets) { other } else { best }
     });
-    let simplest = within(SIMPLEST).reduce(|best, other| {
+    let simplest = within(MAX_SIMPLEST_LAG).reduce(|best, other| {
         let settings = |it: &Candidate<Inference>| complexity(&it.design, &DEGREES);
         if settings(other) < settings(best) { other } else { best }
     });

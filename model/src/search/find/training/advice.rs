@@ -21,11 +21,11 @@ use crate::training::step::estimate;
 pub const MAX_COMBINED: usize = 3;
 
 /// Designs from which each further change starts.
-const BEAM: usize = 8;
+const BEAM_WIDTH: usize = 8;
 
 /// Number of designs, of each number of changes, that are estimated as the design is timed: the
 /// best by closed forms.
-const TIMED: usize = 6;
+const MAX_TIMED: usize = 6;
 
 /// A gain in throughput below this share isn't worth a change.
 const MIN_GAIN: f64 = 0.002;
@@ -180,8 +180,8 @@ impl<'a> AtHand<'a> {
             rank::sort(&mut round, |it| rank_of(&it.metrics, it.metrics.tokens_per_second, room));
             round.dedup_by(|one, other| one.design == other.design);
             let (good, near): (Vec<_>, Vec<_>) = round.iter().partition(|it| it.metrics.fits);
-            let half = if near.is_empty() { BEAM } else { BEAM / 2 };
-            let next = good.iter().take(half).chain(near.iter().take(BEAM - half));
+            let half = if near.is_empty() { BEAM_WIDTH } else { BEAM_WIDTH / 2 };
+            let next = good.iter().take(half).chain(near.iter().take(BEAM_WIDTH - half));
             starts = next.map(|it| it.design.clone()).collect();
             round.retain(|it| it.metrics.fits);
             rounds.push(round);
@@ -214,7 +214,7 @@ impl<'a> AtHand<'a> {
         let mut least = if now.metrics.fits { now.metrics.tokens_per_second } else { 0.0 };
         for (round, steps) in rounds.iter().zip(1..) {
             let mut found: Option<Change> = None;
-            for screened in round.iter().take(TIMED) {
+            for screened in round.iter().take(MAX_TIMED) {
                 let Some((design, estimate)) = self.timed(&screened.design) else { continue };
                 let metrics = estimate.metrics;
                 let speed = metrics.tokens_per_second;
@@ -272,7 +272,7 @@ impl<'a> AtHand<'a> {
         // What is slower by closed forms helps no loss.
         let singles: Vec<(Design, Estimate)> = singles
             .iter()
-            .take(TIMED * MAX_COMBINED)
+            .take(MAX_TIMED * MAX_COMBINED)
             .filter_map(|screened| self.timed(&screened.design))
             .collect();
         for loss in &mut losses {

@@ -24,7 +24,7 @@ use crate::search::find::rank;
 use crate::training::estimate::Metrics;
 
 /// Places of each model that don't fit and are looked at for others, at most.
-const UNFIT: usize = 8;
+const MAX_UNFIT_POINTS: usize = 8;
 
 /// Factor on the promise of a place whose designs didn't fit.
 const UNFIT_SHARE: f64 = 0.97;
@@ -33,7 +33,7 @@ const UNFIT_SHARE: f64 = 0.97;
 const REST_SHARE: f64 = 0.5;
 
 /// Strategies of each model that are taken over, at most.
-const STARTS: usize = 4;
+const MAX_TRANSFERS: usize = 4;
 
 /// Strategies that a search begins with, at most.
 const MAX_STARTS: usize = 24;
@@ -42,7 +42,7 @@ const MAX_STARTS: usize = 24;
 const MAX_PLACES: usize = 2_000;
 
 /// Number of places that it looks at before it looks closer at any.
-const FIRST_PLACES: usize = 480;
+const FIRST_POINTS: usize = 480;
 
 /// Places that are bounded at once behind these.
 const BOUNDED_AT_ONCE: usize = 16;
@@ -84,14 +84,14 @@ impl Guide {
         let most = walk.reached.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
         let reached = walk.reached.iter().map(|(place, speed)| (*place, speed / most));
         // What doesn't fit one model may fit a smaller one.
-        let unfit = walk.screened.iter().filter(|it| it.least > 1.0).take(UNFIT);
+        let unfit = walk.screened.iter().filter(|it| it.least > 1.0).take(MAX_UNFIT_POINTS);
         let unfit = unfit.map(|it| (it.place, (it.promise / most).min(1.0) * UNFIT_SHARE));
         // What wasn't worth a closer look here mostly needs but its bound elsewhere.
         let is_reached = |place: Place| walk.reached.iter().any(|(reached, _)| *reached == place);
         let rest = walk.screened.iter().filter(|it| it.least <= 1.0 && !is_reached(it.place));
         let rest = rest.map(|it| (it.place, (it.promise / most).min(1.0) * REST_SHARE));
         let places = reached.chain(unfit).chain(rest).collect();
-        let closed = walk.closed.iter().take(STARTS);
+        let closed = walk.closed.iter().take(MAX_TRANSFERS);
         let starts = closed
             .map(|closed| (closed.metrics.tokens_per_second / most, closed.design.clone()))
             .collect();
@@ -179,7 +179,7 @@ impl Walk {
             walk.closed.extend(closed);
         }
         walk.settle_closed();
-        walk.later = places.split_off(FIRST_PLACES.min(places.len()));
+        walk.later = places.split_off(FIRST_POINTS.min(places.len()));
         walk.bound(&places, pool);
         // The guide's order stays: it knows what came of places, not only what they promised.
         put_unfit_last(&mut walk.screened);

@@ -12,24 +12,24 @@ use crate::design::{Design, KnobId, KnobSet};
 use crate::ground::choice::Timing;
 use crate::rules::vocabulary::STRATEGY;
 use crate::search::find::pool::Pool;
-use crate::search::find::query::{SAFEST, SIMPLEST};
+use crate::search::find::query::{MAX_SAFEST_LAG, MAX_SIMPLEST_LAG};
 use crate::search::find::rank;
 use crate::search::find::reason::complexity;
 use crate::training::estimate::Metrics;
 use crate::training::estimator::Estimator;
 
 /// Weight of one overlap that must hold against memory to spare, as a share of the memory.
-const OVERLAP: f64 = 0.01;
+const OVERLAP_WEIGHT: f64 = 0.01;
 
 /// Weight of one unusual knob against memory to spare: the error of a peak, of which half are
 /// within it ([`crate::catalogue::calibration::MEMORY_SPREAD`]).
-const DOUBT: f64 = 0.15;
+const UNUSUAL_KNOB_WEIGHT: f64 = 0.15;
 
 /// A gain in speed that isn't worth a knob.
-const IDLE: f64 = 2e-4;
+const MIN_GAIN: f64 = 2e-4;
 
 /// Designs from which the simplest is looked for.
-const STARTS: usize = 24;
+const MAX_STARTS: usize = 24;
 
 /// Rounds of small steps to the safest, at most.
 const MAX_ROUNDS: usize = 8;
@@ -76,8 +76,8 @@ pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Op
             let first = walk.found.first()?.clone();
             Some(tidied(walk, pool, first))
         }
-        [fastest] => Some(safest(walk, pool, fastest, within(fastest, SAFEST))),
-        [fastest, _] => Some(simplest(walk, pool, fastest, within(fastest, SIMPLEST))),
+        [fastest] => Some(safest(walk, pool, fastest, within(fastest, MAX_SAFEST_LAG))),
+        [fastest, _] => Some(simplest(walk, pool, fastest, within(fastest, MAX_SIMPLEST_LAG))),
         _ => None,
     }
 }
@@ -86,12 +86,12 @@ pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Op
 /// given for a plainer one.
 pub(super) fn is_faster(walk: &Walk, one: &Simulated, named: &[Simulated]) -> bool {
     let worth = |it: &Simulated| walk.space.worth(&it.design, &it.metrics);
-    named.first().is_some_and(|fastest| worth(one) > worth(fastest) * (1.0 + IDLE))
+    named.first().is_some_and(|fastest| worth(one) > worth(fastest) * (1.0 + MIN_GAIN))
 }
 
 /// The design without knobs that bring nothing.
 fn tidied(walk: &mut Walk, pool: &impl Pool, mut best: Simulated) -> Simulated {
-    let mut least = best.metrics.tokens_per_second * (1.0 - IDLE);
+    let mut least = best.metrics.tokens_per_second * (1.0 - MIN_GAIN);
     loop {
         let steps = plainer(walk, &best.design);
         walk.simulated += steps.len() as u64;
@@ -101,7 +101,7 @@ fn tidied(walk: &mut Walk, pool: &impl Pool, mut best: Simulated) -> Simulated {
             .flatten()
             .find(|one| one.metrics.tokens_per_second >= least && walk.reaches(one));
         let Some(tidier) = tidier else { return best };
-        least = least.max(tidier.metrics.tokens_per_second * (1.0 - IDLE));
+        least = least.max(tidier.metrics.tokens_per_second * (1.0 - MIN_GAIN));
         best = tidier;
     }
 }
@@ -146,7 +146,9 @@ fn settings(space: &Space, design: &Design) -> usize {
 
 /// Safety of a design: the memory to spare, less the weights of its overlaps and unusual knobs.
 fn safety(space: &Space, design: &Design, metrics: &Metrics) -> f64 {
-    spare(metrics) - OVERLAP * overlaps(design) as f64 - DOUBT * space.doubts(design)
+    spare(metrics)
+        - OVERLAP_WEIGHT * overlaps(design) as f64
+        - UNUSUAL_KNOB_WEIGHT * space.doubts(design)
 }
 
 /// The safest within this speed, by small steps from the safest that was found.
@@ -201,7 +203,7 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
         if starts.iter().all(|(known, _)| degrees(known) != degrees(design)) {
             starts.push((is_closed(design), simulated));
         }
-        if starts.len() >= STARTS {
+        if starts.len() >= MAX_STARTS {
             break;
         }
     }

@@ -12,7 +12,7 @@ use crate::design::Design;
 use crate::ground::choice::Timing;
 use crate::rules::vocabulary::STRATEGY;
 use crate::search::find::query::Goal;
-use crate::search::find::reason::{self, NO_DIFFERENCE, percent};
+use crate::search::find::reason::{self, MAX_TIE_SHARE, percent};
 use crate::search::find::target::Target;
 use crate::training::estimate::{Metrics, StepPart};
 use crate::training::estimator::Estimator;
@@ -20,7 +20,7 @@ use crate::training::plan::Plan;
 use crate::training::step::estimate;
 
 /// A gain that is worth a line.
-const WORTH_A_LINE: f64 = 0.02;
+const MIN_REPORTED_GAIN: f64 = 0.02;
 
 fn gib(bytes: crate::ground::units::Bytes) -> String {
     format!("{:.1} GiB", bytes / crate::ground::units::Bytes::gib(1.0))
@@ -81,7 +81,7 @@ pub(super) fn plainness(walk: &Walk, fastest: &Simulated) -> Vec<String> {
     if let Some(faster) = faster {
         let gain = speed(&faster) / fastest.metrics.tokens_per_second - 1.0;
         let how = named(&faster.design);
-        if gain >= NO_DIFFERENCE && !how.is_empty() {
+        if gain >= MAX_TIE_SHARE && !how.is_empty() {
             lines.push(format!(
                 "{} faster with what few runs have, less than the error of a pair: {how}",
                 percent(gain)
@@ -130,7 +130,7 @@ fn more_memory(walk: &Walk, now: &Metrics) -> Option<(f64, f64)> {
     });
     let most = walk.unfitting.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
     let gain = most / best - 1.0;
-    if gain < WORTH_A_LINE {
+    if gain < MIN_REPORTED_GAIN {
         return None;
     }
     let enough = best * (1.0 + gain * 2.0 / 3.0);
@@ -160,7 +160,7 @@ pub(super) fn for_more(walk: &Walk, fastest: &Simulated) -> Vec<String> {
         let gain = metrics.tokens_per_second_per_device
             / fastest.metrics.tokens_per_second_per_device
             - 1.0;
-        if gain >= WORTH_A_LINE {
+        if gain >= MIN_REPORTED_GAIN {
             lines.push(format!("{words}: {} faster", percent(gain)));
         }
     };

@@ -14,7 +14,7 @@ const MAX_FITTED: usize = 16;
 
 /// Largest lag behind the best of the closed forms at which a design is looked at closer: what the
 /// simulation may add to the one and not to the other.
-pub(super) const SLACK: f64 = 0.04;
+pub(super) const MAX_LAG: f64 = 0.04;
 
 /// Maximum number of such designs with the same degrees.
 pub(super) const MAX_ALIKE: usize = 2;
@@ -126,10 +126,10 @@ pub(super) fn screened_place(
 const MIN_SLACK: f64 = 1.1;
 
 /// The share of exposed communication that pairs and hierarchy usually hide.
-const HIDDEN: f64 = 0.7;
+const HIDDEN_SHARE: f64 = 0.7;
 
 /// The share of what whole layers cost that single modules cost for the same memory.
-const MODULES: f64 = 0.6;
+const MODULE_COST_SHARE: f64 = 0.6;
 
 impl Screened {
     /// A place by its plainest design with the time of its kernels alone, and by what that is with
@@ -145,13 +145,13 @@ impl Screened {
         let step = light.step_time.get();
         let (bubble, exposed) = (light.bubble_ratio * step, light.comm_exposed.get());
         let most = space.most_chunks(place.degrees.pp) as f64;
-        let mut likely = step - bubble * (1.0 - 1.0 / most) - HIDDEN * exposed;
+        let mut likely = step - bubble * (1.0 - 1.0 / most) - HIDDEN_SHARE * exposed;
         let full = pressure(light);
         let mut least = full;
         if let Some(saved) = saved {
             least = pressure(&saved);
             let needed = ((full - room.0) / (full - least).max(1e-9)).clamp(0.0, 1.0);
-            likely += MODULES * needed * (saved.step_time.get() - step).max(0.0);
+            likely += MODULE_COST_SHARE * needed * (saved.step_time.get() - step).max(0.0);
         }
         let speed = |time: f64| light.tokens_per_second * step / time;
         Self {
@@ -206,7 +206,7 @@ pub(super) fn expanded(
         fitting.worth = if thrifty { least } else { 0.0 };
         let fitted = fitting.fit(estimator, light, room);
         if room.holds(&fitted.metrics) {
-            least = least.max(speed(&fitted) * (1.0 - SLACK));
+            least = least.max(speed(&fitted) * (1.0 - MAX_LAG));
             all.closed.push(fitted);
         } else if speed(&fitted) <= fitting.worth {
             slower += 1;

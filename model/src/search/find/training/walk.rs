@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::fitting::spare;
 use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of, savers};
 use super::reach::Reach;
-use super::screening::{MAX_ALIKE, SLACK, Screened, Seen, expanded, screened, screened_place};
+use super::screening::{MAX_ALIKE, MAX_LAG, Screened, Seen, expanded, screened, screened_place};
 use super::space::{Degrees, Place, Space};
 use super::tuning;
 use crate::design::{Design, KnobSet};
@@ -32,10 +32,10 @@ pub(super) const LESS_PROMISING: &str = "less_promising";
 const MAX_EXPANDED_TO_ASK: usize = 96;
 
 /// Places that are looked at closer where nothing fits.
-const NEAREST: usize = 24;
+const MAX_NEAREST_POINTS: usize = 24;
 
 /// Factor by which a simulation may differ from its closed form in a target's favour.
-const DRIFT: f64 = 1.15;
+const MAX_DRIFT: f64 = 1.15;
 
 /// A design that is timed by simulation, with its metrics.
 pub(super) type Simulated = Candidate<Metrics>;
@@ -218,7 +218,7 @@ impl Walk {
     /// The tokens per second below which a design isn't looked at closer.
     fn threshold(&self) -> f64 {
         let best = self.closed.first().map_or(0.0, |best| best.worth(&self.space));
-        best * (1.0 - SLACK)
+        best * (1.0 - MAX_LAG)
     }
 
     /// Goes through chunks, schedules and pairs of the most promising places.
@@ -298,7 +298,7 @@ impl Walk {
     fn nearest(&mut self, pool: &impl Pool) -> Vec<Closed> {
         let mut places: Vec<Screened> = self.screened.clone();
         rank::sort(&mut places, |it| [it.least, 0.0]);
-        places.truncate(NEAREST);
+        places.truncate(MAX_NEAREST_POINTS);
         let (space, savers, room) = (&self.space, &self.savers, self.room);
         let seen = pool.map(&places, |estimator, one| {
             let mut fitting = Fitting::new(space, savers);
@@ -321,13 +321,17 @@ impl Walk {
         let metrics = &closed.metrics;
         self.targets.iter().all(|target| match *target {
             Target::AtLeast(metric, least) => {
-                metrics.number(metric).is_some_and(|number| number * DRIFT >= least)
+                metrics.number(metric).is_some_and(|number| number * MAX_DRIFT >= least)
             }
             Target::AtMost(metric, most) => {
-                metrics.number(metric).is_some_and(|number| number <= most * DRIFT)
+                metrics.number(metric).is_some_and(|number| number <= most * MAX_DRIFT)
             }
             Target::Run(target) => target.number(&closed.design, metrics).is_some_and(|number| {
-                target.is_reached(if target.is_most { number / DRIFT } else { number * DRIFT })
+                target.is_reached(if target.is_most {
+                    number / MAX_DRIFT
+                } else {
+                    number * MAX_DRIFT
+                })
             }),
             Target::Spare(_) | Target::Devices(_) => true,
         })
@@ -459,7 +463,7 @@ impl Walk {
 
     /// The tokens per second by closed forms below which a step isn't simulated.
     fn threshold_simulated(&self) -> f64 {
-        self.best() * (1.0 - 2.0 * SLACK)
+        self.best() * (1.0 - 2.0 * MAX_LAG)
     }
 
     /// Where small steps by simulation start: the best of different degrees; where nothing fits

@@ -12,7 +12,7 @@ use futures_util::TryStreamExt;
 use futures_util::future::join_all;
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::link::{Link, PAUSE, each, version_token};
+use super::link::{Link, RETRY_DELAY, each, version_token};
 use super::message::{Answer, Puzzle, Stop, Task};
 use crate::ground::log_fields;
 use crate::ground::random::random_id;
@@ -20,13 +20,13 @@ use crate::jobs::nats::{Address, NatsError};
 use crate::jobs::sweeps::chunk::{Chunks, Claim, Outcome};
 
 /// Chunks under way for each thread of a worker: one at work, one at hand, one on its way.
-const DEPTH: usize = 3;
+const CHUNKS_PER_THREAD: usize = 3;
 
 /// Chunks under way at once, at least and at most.
 const WINDOW: (usize, usize) = (8, 8_192);
 
 /// Results that wait for the coordinator, at most.
-const BACKLOG: usize = 64;
+const MAX_BACKLOG_RESULTS: usize = 64;
 
 /// Bytes of a task's headers, at most: they count as the message's. Its name has about 120.
 const HEADER_BYTES: usize = 512;
@@ -35,10 +35,10 @@ const HEADER_BYTES: usize = 512;
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Silence after which chunks are looked for that got lost.
-const LOST: Duration = Duration::from_secs(6);
+const LOST_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// Silence after which a sweep without workers is complained about.
-const IDLE: Duration = Duration::from_secs(10);
+const NO_WORKERS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A coordinator and its thread; both end when it is dropped.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ impl ChunkBoard {
     }
 
     async fn run(mut self) {
-        let (to, mut answers) = mpsc::channel(BACKLOG);
+        let (to, mut answers) = mpsc::channel(MAX_BACKLOG_RESULTS);
         let listening = tokio::spawn(listen(self.link.clone(), self.name.clone(), to));
         let mut poll = tokio::time::interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -253,7 +253,7 @@ impl ChunkBoard {
     /// Tries to mend things when chunks can't be published: NATS may be away, or there anew and
     /// empty.
     async fn mend(&mut self) {
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RETRY_DELAY).await;
         let _ = self.link.work().await;
         let most = self.link.client.server_info().max_payload;
         // A spec that is too large for a message never goes through.
@@ -347,7 +347,7 @@ impl ChunkBoard {
         let at_work = info.num_ack_pending;
         let workers = at_work + info.num_waiting;
         self.threads.store(workers.max(1), Ordering::Relaxed);
-        self.window = (workers * DEPTH).clamp(WINDOW.0, WINDOW.1);
+        self.window = (workers * CHUNKS_PER_THREAD).clamp(WINDOW.0, WINDOW.1);
         self.complain(workers);
         if self.under_way.is_empty() {
             self.missing.clear();
@@ -361,7 +361,7 @@ impl ChunkBoard {
         if workers > 0 || self.under_way.is_empty() {
             self.complained = false;
             self.heard = Instant::now();
-        } else if self.heard.elapsed() >= IDLE && !self.complained {
+        } else if self.heard.elapsed() >= NO_WORKERS_TIMEOUT && !self.complained {
             self.complained = true;
             self.chunks.note_idle(&format!(
                 "no worker with version {} of the model is there: `moescape worker --engine \
@@ -378,7 +378,7 @@ impl ChunkBoard {
         self.missing.retain(|sweep, _| sent.contains(sweep) && !there.contains(sweep));
         for sweep in sent.difference(there) {
             let since = self.missing.entry(sweep.clone()).or_insert_with(Instant::now);
-            if since.elapsed() < LOST {
+            if since.elapsed() < LOST_TIMEOUT {
                 continue;
             }
             self.missing.remove(sweep);
@@ -434,12 +434,12 @@ async fn listen(link: Link, coordinator: String, to: mpsc::Sender<Message>) {
         let heard = async {
             let consumer = link.answers(&coordinator).await?;
             let hear = |message| async { to.send(message).await.is_ok() };
-            while each(&consumer, BACKLOG, hear).await? > 0 {}
+            while each(&consumer, MAX_BACKLOG_RESULTS, hear).await? > 0 {}
             Ok::<_, async_nats::Error>(())
         };
         if let Err(error) = heard.await {
             tracing::debug!(%error, "results can't be asked for");
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 }

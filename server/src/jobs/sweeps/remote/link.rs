@@ -21,19 +21,19 @@ const RESULTS: &str = "MOESCAPE_RESULTS";
 
 /// Age at which chunks that nobody took are forgotten; a coordinator that still wants them hands
 /// them out again.
-const WORK_AGE: Duration = Duration::from_secs(24 * 3600);
+const MAX_WORK_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// Age at which results are forgotten whose coordinator is gone.
-const RESULT_AGE: Duration = Duration::from_secs(3600);
+const MAX_RESULT_AGE: Duration = Duration::from_secs(3600);
 
 /// Silence of a worker about a chunk after which another one gets it.
-pub(super) const SILENCE: Duration = Duration::from_secs(5);
+pub(super) const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time that a request for messages waits for them.
 pub(super) const FETCH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Pause before something is tried again that failed because NATS was away.
-pub(super) const PAUSE: Duration = Duration::from_millis(300);
+pub(super) const RETRY_DELAY: Duration = Duration::from_millis(300);
 
 /// The version of the model as a part of a subject, which dots would end.
 pub(super) fn version_token(version: &str) -> String {
@@ -87,12 +87,12 @@ impl Link {
 
     /// The stream of chunks; made where there is none.
     pub(super) async fn work(&self) -> Result<Stream, async_nats::Error> {
-        self.stream(WORK, "moescape.work.>", WORK_AGE).await
+        self.stream(WORK, "moescape.work.>", MAX_WORK_AGE).await
     }
 
     /// The stream of results; made where there is none.
     pub(super) async fn results(&self) -> Result<Stream, async_nats::Error> {
-        self.stream(RESULTS, "moescape.result.>", RESULT_AGE).await
+        self.stream(RESULTS, "moescape.result.>", MAX_RESULT_AGE).await
     }
 
     async fn stream(
@@ -145,10 +145,10 @@ impl Link {
             durable_name: Some(name.to_owned()),
             filter_subject,
             ack_policy: AckPolicy::Explicit,
-            ack_wait: SILENCE,
+            ack_wait: HEARTBEAT_TIMEOUT,
             max_waiting: MAX_IN_FLIGHT,
             max_ack_pending: MAX_IN_FLIGHT,
-            inactive_threshold: RESULT_AGE,
+            inactive_threshold: MAX_RESULT_AGE,
             ..pull::Config::default()
         };
         Ok(stream.get_or_create_consumer(name, config).await?)

@@ -15,10 +15,11 @@ use futures_util::{StreamExt, TryStreamExt};
 use sweep::{Progress, Space, Spec};
 use tokio::sync::{Semaphore, watch};
 
-use super::link::{FETCH_TIMEOUT, Link, PAUSE, SILENCE, each, version_token};
+use super::link::{FETCH_TIMEOUT, HEARTBEAT_TIMEOUT, Link, RETRY_DELAY, each, version_token};
 use super::message::{Answer, Head, MAX_BYTES, Stop, Task};
 use crate::ground::log_fields;
 use crate::jobs::nats::{Address, NatsError};
+use crate::jobs::sweeps::rows::Writer;
 
 /// Spaces that are kept for the chunks to come.
 const MAX_SPACES: usize = 16;
@@ -39,8 +40,8 @@ const FRAME_BYTES: usize = 8 << 10;
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Pauses before a NATS that isn't there is looked for again, the first one and the longest.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LAST_WAIT: Duration = Duration::from_secs(15);
+const MIN_RETRY_DELAY: Duration = Duration::from_millis(500);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(15);
 
 /// Interval of checks whether to end.
 const STOP_INTERVAL: Duration = Duration::from_millis(20);
@@ -88,7 +89,7 @@ pub(crate) fn work_for(
 
 /// The connection to NATS, looked for again and again; `None` if it has to end before.
 async fn opened(address: &Address, stop: &AtomicBool) -> Result<Option<Link>, NatsError> {
-    let mut pause = FIRST_WAIT;
+    let mut pause = MIN_RETRY_DELAY;
     loop {
         let error = tokio::select! {
             link = Link::open(address, "moescape worker") => match link {
@@ -105,7 +106,7 @@ async fn opened(address: &Address, stop: &AtomicBool) -> Result<Option<Link>, Na
             () = tokio::time::sleep(pause) => {}
             () = stopped(stop) => return Ok(None),
         }
-        pause = (pause * 2).min(LAST_WAIT);
+        pause = (pause * 2).min(MAX_RETRY_DELAY);
     }
 }
 
@@ -156,7 +157,7 @@ impl Worker {
             };
             if let Err(error) = taken.await {
                 tracing::debug!(%error, "no chunk can be taken");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
         }
     }
@@ -173,7 +174,7 @@ impl Worker {
         if task.model_version != model::MODEL_VERSION {
             let theirs = &task.model_version;
             tracing::error!("{}", refusal(theirs));
-            return self.acknowledge(message, AckKind::Nak(Some(PAUSE))).await;
+            return self.acknowledge(message, AckKind::Nak(Some(RETRY_DELAY))).await;
         }
         let stop = Arc::new(AtomicBool::new(self.is_closed()));
         self.at_work().push((task.clone(), Arc::clone(&stop)));
@@ -208,7 +209,7 @@ impl Worker {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                () = tokio::time::sleep(SILENCE / 4) => {
+                () = tokio::time::sleep(HEARTBEAT_TIMEOUT / 4) => {
                     let _ = message.ack_with(AckKind::Progress).await;
                 }
             }
@@ -246,10 +247,11 @@ impl Worker {
             return failed("the sweep has no such designs".to_owned());
         }
         let work = || {
-            let (format, mut rows) = (task.format(), Vec::new());
+            let writer = task.format().map(|format| Writer::new(format, &space));
+            let mut rows = Vec::new();
             let summary = sweep::evaluate_with(&space, batch, stop, |outcome| {
-                if let Some(format) = format {
-                    format.add(&space, outcome, &mut rows);
+                if let Some(writer) = &writer {
+                    writer.add(outcome, &mut rows);
                 }
             });
             summary.map(|summary| (Progress::with_part(&space, places.clone(), summary), rows))
@@ -311,7 +313,7 @@ impl Worker {
                     kept = false;
                     break;
                 }
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(RETRY_DELAY).await;
                 // NATS may have been started without what it kept.
                 let _ = self.link.results().await;
             }

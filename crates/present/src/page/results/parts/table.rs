@@ -1,7 +1,5 @@
 //! The table of designs, the pinned ones beside each other, and the table as a file.
 
-use std::fmt::Write as _;
-
 use maud::{Markup, html};
 use model::run::quality::CAVEAT;
 
@@ -10,7 +8,7 @@ use crate::format;
 use crate::page::results::data::{Data, Dim, Standing};
 use crate::page::results::select::{self, Selection};
 use crate::page::results::view::{MAX_PINS, View};
-use crate::words::provenance::quoted;
+use crate::words::provenance;
 
 /// Rows of a page of the table.
 const PAGE_ROWS: usize = 25;
@@ -224,32 +222,20 @@ fn change(data: &Data, dim: Dim, then: f64, now: f64) -> String {
 #[must_use]
 pub fn csv(data: &Data, view: &View, selection: &Selection) -> String {
     let dims = table_dims(data);
-    let mut csv = String::from("index,front,standing");
-    for dim in &dims {
-        csv.push(',');
-        csv.push_str(&data.dim_id(*dim));
-    }
-    let caveat = data.has_quality().then(|| quoted(CAVEAT));
-    if caveat.is_some() {
-        csv.push_str(",caveat");
-    }
-    csv.push_str("\r\n");
-    for row in select::rows(data, view, selection) {
+    let caveat = data.has_quality().then_some(CAVEAT);
+    let names = ["index", "front", "standing"].map(str::to_owned).into_iter();
+    let names = names.chain(dims.iter().map(|dim| data.dim_id(*dim)));
+    let header = names.chain(caveat.map(|_| "caveat".to_owned())).collect();
+    let cells = |row: usize| {
         let (index, front) = (data.rows.index[row], data.rows.front[row]);
-        let _ = write!(csv, "{index},{front},{}", data.standing(row).label());
-        for dim in &dims {
-            let text = match dim {
-                Dim::Knob(_) => quoted(&data.text(*dim, row)),
-                Dim::Metric(_) => data.number(*dim, row).to_string(),
-            };
-            csv.push(',');
-            csv.push_str(&text);
-        }
-        if let Some(caveat) = &caveat {
-            csv.push(',');
-            csv.push_str(caveat);
-        }
-        csv.push_str("\r\n");
-    }
-    csv
+        let standing = data.standing(row).label().to_owned();
+        let values = dims.iter().map(|dim| match dim {
+            Dim::Knob(_) => data.text(*dim, row),
+            Dim::Metric(_) => data.number(*dim, row).to_string(),
+        });
+        let own = [index.to_string(), front.to_string(), standing].into_iter();
+        own.chain(values).chain(caveat.map(str::to_owned)).collect()
+    };
+    let rows = select::rows(data, view, selection).into_iter().map(cells);
+    provenance::csv(&std::iter::once(header).chain(rows).collect::<Vec<_>>())
 }

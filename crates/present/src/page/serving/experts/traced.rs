@@ -11,11 +11,11 @@ use crate::format;
 use crate::html::table_head;
 
 /// Tasks that the chart shows, at most.
-const LINES: usize = 5;
+const MAX_LINES: usize = 5;
 /// Tasks that the tables show, at most.
-const TASKS: usize = 12;
+const MAX_TASKS: usize = 12;
 /// Pairs of experts that are listed, at most.
-const PAIRS: usize = 8;
+const MAX_PAIRS: usize = 8;
 
 /// All of it.
 pub fn shown(traced: &Traced, patterns: &Patterns) -> String {
@@ -75,7 +75,7 @@ fn coverage(traced: &Traced, patterns: &Patterns) -> Lines {
             .to_owned(),
         x_title: "experts kept of each layer".to_owned(),
         y_title: "router mass covered (%)".to_owned(),
-        lines: patterns.tasks().iter().zip(&traced.tasks).take(LINES).map(line).collect(),
+        lines: patterns.tasks().iter().zip(&traced.tasks).take(MAX_LINES).map(line).collect(),
         ticks: None,
         places: vec![(traced.kept as f64, "kept".to_owned())],
         from: 0.0,
@@ -92,7 +92,7 @@ fn covered(traced: &Traced, patterns: &Patterns) -> Markup {
             (table_head(&["Task", "By its own best", "Least layer", "By all tasks' best",
                 "Kept for 95 %"]))
             tbody {
-                @for (name, task) in tasks.iter().zip(&traced.tasks).take(TASKS) {
+                @for (name, task) in tasks.iter().zip(&traced.tasks).take(MAX_TASKS) {
                     tr {
                         th scope="row" { (name) }
                         td { (percent(task.keep.mean())) }
@@ -103,8 +103,8 @@ fn covered(traced: &Traced, patterns: &Patterns) -> Markup {
                 }
             }
         }
-        @if tasks.len() > TASKS {
-            p.muted { "The tables show the first " (TASKS) " of " (tasks.len()) " tasks." }
+        @if tasks.len() > MAX_TASKS {
+            p.muted { "The tables show the first " (MAX_TASKS) " of " (tasks.len()) " tasks." }
         }
         p {
             "All tasks together keep " (format::whole(traced.union as u64)) " of "
@@ -115,7 +115,7 @@ fn covered(traced: &Traced, patterns: &Patterns) -> Markup {
 
 /// Matrix of the experts that two tasks both keep.
 fn common(traced: &Traced, patterns: &Patterns) -> Markup {
-    let names: Vec<&str> = patterns.tasks().iter().take(TASKS).map(String::as_str).collect();
+    let names: Vec<&str> = patterns.tasks().iter().take(MAX_TASKS).map(String::as_str).collect();
     html! {
         table {
             caption { "Experts that two tasks keep both" }
@@ -124,7 +124,7 @@ fn common(traced: &Traced, patterns: &Patterns) -> Markup {
                 @for (name, row) in names.iter().zip(&traced.overlap) {
                     tr {
                         th scope="row" { (name) }
-                        @for share in row.iter().take(TASKS) {
+                        @for share in row.iter().take(MAX_TASKS) {
                             td { (format::percent(*share, 0)) }
                         }
                     }
@@ -182,7 +182,7 @@ fn together(traced: &Traced) -> Markup {
                 caption { "Experts that tasks keep together" }
                 (table_head(&["Layer", "Experts", "Tasks", "Above chance"]))
                 tbody {
-                    @for pair in traced.together.iter().take(PAIRS) {
+                    @for pair in traced.together.iter().take(MAX_PAIRS) {
                         @let [one, other] = pair.experts;
                         tr {
                             th scope="row" { (pair.layer) }

@@ -191,7 +191,7 @@ const SIZE: [f64; 2] = [320.0, 180.0];
 const PLOT: [f64; 4] = [38.0, 300.0, 8.0, 156.0];
 
 /// Predicted over measured of the highest line; kernels beyond are drawn on it.
-const REACH: f64 = 2.0;
+const MAX_DRAWN_RATIO: f64 = 2.0;
 
 /// Ratios with a line.
 const LINES: [(f64, &str); 5] =
@@ -199,7 +199,9 @@ const LINES: [(f64, &str); 5] =
 
 fn height(ratio: f64) -> f64 {
     let [_, _, top, bottom] = PLOT;
-    let share = (ratio.clamp(1.0 / REACH, REACH).ln() / REACH.ln() + 1.0) / 2.0;
+    let share = (ratio.clamp(1.0 / MAX_DRAWN_RATIO, MAX_DRAWN_RATIO).ln() / MAX_DRAWN_RATIO.ln()
+        + 1.0)
+        / 2.0;
     bottom - share * (bottom - top)
 }
 
