@@ -102,13 +102,15 @@ fn wrong_type(key: &str, value: &Tree, form: &Value) -> Option<Wrong> {
     // Who reads a list of maps says of each what is wrong.
     let items = Some(kinds(&form["items"])).filter(|items| !items.contains(&"object"));
     let items = items.unwrap_or_default();
-    let is_wrong = match value {
-        Tree::List(list) if kinds(form).contains(&"array") => {
-            list.iter().any(|item| !fits(item, &items))
-        }
-        _ => !fits(value, &kinds(form)),
+    let takes = kinds(form);
+    let is_wrong = if let Tree::List(list) = value
+        && takes.contains(&"array")
+    {
+        list.iter().any(|item| !fits(item, &items))
+    } else {
+        !fits(value, &takes)
     };
-    let named = kinds(form).into_iter().filter_map(|kind| match (kind, items.first()) {
+    let named = takes.into_iter().filter_map(|kind| match (kind, items.first()) {
         ("string", _) => Some("a text"),
         ("boolean", _) => Some("true or false"),
         ("integer", _) => Some("a whole number"),
@@ -172,10 +174,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0 {
-            Tree::Null => visitor.visit_none(),
-            _ => visitor.visit_some(self),
-        }
+        if self.0 == Tree::Null { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -184,9 +183,10 @@ impl<'de> Deserializer<'de> for Reader {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        match self.0 {
-            Tree::Text(text) => text.into_deserializer().deserialize_enum(name, variants, visitor),
-            _ => self.deserialize_any(visitor),
+        if let Tree::Text(text) = self.0 {
+            text.into_deserializer().deserialize_enum(name, variants, visitor)
+        } else {
+            self.deserialize_any(visitor)
         }
     }
 
