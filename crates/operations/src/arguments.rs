@@ -74,15 +74,11 @@ pub(crate) fn merged(
 /// Value of an address's parameter.
 fn parameter(text: String, kinds: &[&str]) -> Tree {
     let takes = |kind: &str| kinds.contains(&kind);
-    match text.as_str() {
-        "true" if takes("boolean") => return Tree::Flag(true),
-        "false" if takes("boolean") => return Tree::Flag(false),
-        _ => {}
-    }
+    let flag = text.parse().ok().filter(|_| takes("boolean")).map(Tree::Flag);
     let is_number = takes("integer") || takes("number");
-    let whole = text.parse().ok().filter(|_| is_number).map(Tree::Unsigned);
+    let whole = || text.parse().ok().filter(|_| is_number).map(Tree::Unsigned);
     let real = || text.parse().ok().filter(|_| takes("number")).map(Tree::Real);
-    whole.or_else(real).unwrap_or_else(|| text.into())
+    flag.or_else(whole).or_else(real).unwrap_or_else(|| text.into())
 }
 
 fn known(form: &Schema) -> Vec<&str> {
@@ -103,21 +99,24 @@ fn kinds(form: &Value) -> Vec<&str> {
 
 /// Error of a value that isn't of the form.
 fn wrong_type(key: &str, value: &Tree, form: &Value) -> Option<Wrong> {
-    let items = kinds(&form["items"]);
-    let is_wrong = match value {
-        Tree::List(list) if kinds(form).contains(&"array") => {
-            list.iter().any(|item| !fits(item, &items))
-        }
-        _ => !fits(value, &kinds(form)),
+    // Who reads a list of maps says of each what is wrong.
+    let items = Some(kinds(&form["items"])).filter(|items| !items.contains(&"object"));
+    let items = items.unwrap_or_default();
+    let takes = kinds(form);
+    let is_wrong = if let Tree::List(list) = value
+        && takes.contains(&"array")
+    {
+        list.iter().any(|item| !fits(item, &items))
+    } else {
+        !fits(value, &takes)
     };
-    let named = kinds(form).into_iter().filter_map(|kind| match (kind, items.first()) {
+    let named = takes.into_iter().filter_map(|kind| match (kind, items.first()) {
         ("string", _) => Some("a text"),
         ("boolean", _) => Some("true or false"),
         ("integer", _) => Some("a whole number"),
         ("number", _) => Some("a number"),
         ("object", _) => Some("a map"),
         ("array", Some(&"string")) => Some("a list of texts"),
-        ("array", Some(&"object")) => Some("a list of maps"),
         ("array", _) => Some("a list"),
         _ => None,
     });
@@ -175,10 +174,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0 {
-            Tree::Null => visitor.visit_none(),
-            _ => visitor.visit_some(self),
-        }
+        if self.0 == Tree::Null { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -187,9 +183,10 @@ impl<'de> Deserializer<'de> for Reader {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        match self.0 {
-            Tree::Text(text) => text.into_deserializer().deserialize_enum(name, variants, visitor),
-            _ => self.deserialize_any(visitor),
+        if let Tree::Text(text) = self.0 {
+            text.into_deserializer().deserialize_enum(name, variants, visitor)
+        } else {
+            self.deserialize_any(visitor)
         }
     }
 

@@ -161,6 +161,9 @@ pub struct Answered {
     pub violations: Vec<Violation>,
 }
 
+/// Answer for agents: data, and the same in words.
+pub type Briefed = Result<(Value, String), Refusal>;
+
 /// An operation in the table: what a door needs of it.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -185,7 +188,7 @@ pub struct Entry {
     /// Runs the command.
     pub print: fn(&ArgMatches, &dyn Caller) -> Result<Printed, Refusal>,
     /// Answers an agent: data, and the same in words.
-    pub brief: fn(Tree, &dyn Caller) -> Result<(Value, String), Refusal>,
+    pub brief: fn(Tree, &dyn Caller) -> Briefed,
     /// Answers a program.
     pub answer: fn(Tree, &dyn Caller) -> Result<Answered, Refusal>,
     /// Form of the input.
@@ -311,7 +314,7 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     Ok(Printed { bytes, refusal })
 }
 
-fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {
+fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Briefed {
     let input = arguments::read::<T::Input>(arguments)?;
     // Whoever left while they waited isn't worked for.
     if !caller.waits() {

@@ -45,6 +45,12 @@ fn what_is_printed_as_json_and_as_a_table_has_the_numbers_of_a_prediction() {
 fn everything_that_is_wrong_with_any_of_them_is_said_with_its_place() {
     assert_text(
         &refusals(&["compare qwen3-30b-a3b", "compare qwen3-30b qwen3-30b-a3b /?v=1&tpx=8"]),
-        &expect![[r#""#]],
+        &expect![[r#"
+            $ moescape compare qwen3-30b-a3b
+            error: 2 to 4 designs are compared, not 1; `sweep` evaluates many
+            $ moescape compare qwen3-30b qwen3-30b-a3b /?v=1&tpx=8
+            error: designs.0: there is no preset `qwen3-30b` (nearest: qwen3-30b-a3b)
+            error: designs.2: there is no knob `tpx` (nearest: run.pue)
+        "#]],
     );
 }

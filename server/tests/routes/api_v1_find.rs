@@ -161,9 +161,9 @@ async fn everything_that_is_wrong_with_a_query_is_told_with_its_place() {
     let said = problem["errors"].as_array().unwrap().iter();
     let said: Vec<_> = said.map(|one| [&one["pointer"], &one["nearest"]]).collect();
     let wanted = [
-        [&json!("/target"), &json!(["targets"])],
         [&json!("/goals"), &json!(["goal"])],
         [&json!("/keep"), &json!([])],
+        [&json!("/target"), &json!(["targets"])],
     ];
     assert_eq!(said, wanted);
 }
