@@ -27,10 +27,10 @@ pub(crate) fn table(space: &Space, every_legal: bool) -> Table<'_> {
 /// its unit.
 pub(crate) fn schema(table: &Table<'_>, spec: &Spec) -> SchemaRef {
     let field = |column: &Column| {
-        let label = column.metric().map(|id| id.metric().label);
+        let label = if let Column::Metric(_, id) = column { Some(id.metric().label) } else { None };
         let words = [("unit", column.unit()), ("label", label)];
-        let words = words.into_iter().filter_map(|(name, text)| Some((name, text?)));
-        let words = words.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let words = words.into_iter();
+        let words = words.filter_map(|(name, text)| Some((name.to_owned(), text?.to_owned())));
         let data_type = Cells::of(column.cells()).array().data_type().clone();
         Field::new(column.name(), data_type, column.is_optional())
             .with_metadata(words.collect::<HashMap<_, _>>())
@@ -50,14 +50,13 @@ pub(crate) struct Collector<'a> {
     table: &'a Table<'a>,
     every_legal: bool,
     columns: Vec<Cells>,
-    len: usize,
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(table: &'a Table<'a>) -> Self {
         let every_legal = table.columns().contains(&Column::Breaks);
         let columns = table.columns().iter().map(|column| Cells::of(column.cells())).collect();
-        Self { table, every_legal, columns, len: 0 }
+        Self { table, every_legal, columns }
     }
 
     /// Adds the row of an outcome that has one.
@@ -67,12 +66,6 @@ impl<'a> Collector<'a> {
         for (cells, cell) in self.columns.iter_mut().zip(self.table.cells(&record)) {
             cells.add(&cell);
         }
-        self.len += 1;
-    }
-
-    /// Number of rows.
-    pub(crate) const fn len(&self) -> usize {
-        self.len
     }
 
     /// The rows as a batch.

@@ -234,9 +234,7 @@ fn sweep_round(
         let mut rows = Vec::new();
         let batch = rounds.batch(chunk.clone())?;
         let summary = sweep::evaluate_with(space, batch, stop, |outcome| {
-            if let Some(writer) = &writer {
-                writer.add(outcome, &mut rows);
-            }
+            writer.iter().for_each(|writer| writer.add(outcome, &mut rows));
         });
         summary.map(|summary| (Progress::with_part(space, chunk, summary), rows))
     };

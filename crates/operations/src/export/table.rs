@@ -16,48 +16,32 @@ use sweep::table::CellType;
 use super::parquet::{Field, ParquetTable};
 
 /// The columns; provenance follows in CSV, and stands in the footer in Parquet.
-const COLUMNS: [(&str, CellType); 5] = [
-    ("scope", CellType::Text),
-    ("place", CellType::Text),
-    ("metric", CellType::Text),
-    ("value", CellType::Real),
-    ("unit", CellType::Text),
-];
+const COLUMNS: [&str; 5] = ["scope", "place", "metric", "value", "unit"];
 
-/// A number.
-#[derive(Clone, Debug, PartialEq)]
-struct Row {
-    /// `step`, `stage` or `axis`.
-    scope: &'static str,
-    /// Which stage, or which axis, link and collective.
-    place: String,
-    metric: String,
-    /// A verdict is 1 or 0.
-    value: f64,
-    unit: &'static str,
-}
+/// Cells of a number: `step`, `stage` or `axis`; which stage, or which axis, link and collective; the
+/// metric; its value, of a verdict 1 or 0; its unit.
+type Row = [Value; 5];
 
-impl Row {
-    /// Cells of the columns.
-    fn cells(self) -> [Value; 5] {
-        let Self { scope, place, metric, value, unit } = self;
-        let [scope, unit] = [scope, unit].map(|text| Value::Text(text.to_owned()));
-        [scope, Value::Text(place), Value::Text(metric), Value::Real(value), unit]
-    }
+fn row(scope: &str, place: &str, metric: &str, value: f64, unit: &str) -> Row {
+    let text = |text: &str| Value::Text(text.to_owned());
+    [text(scope), text(place), text(metric), Value::Real(value), text(unit)]
 }
 
 /// The table as CSV.
 pub(super) fn csv(numbers: &Numbers, from: &Provenance) -> String {
-    let header = COLUMNS.map(|(name, _)| name.to_owned()).to_vec();
-    let cells = rows(numbers).into_iter().map(|row| row.cells().map(|it| it.to_string()).to_vec());
+    let header = COLUMNS.map(str::to_owned).to_vec();
+    let cells = rows(numbers).into_iter().map(|row| row.map(|cell| cell.to_string()).to_vec());
     provenance::csv(&from.in_rows(std::iter::once(header).chain(cells).collect()))
 }
 
 /// The table as Parquet.
 #[cfg(feature = "parquet")]
 pub(super) fn parquet(numbers: &Numbers, from: &Provenance) -> Result<Vec<u8>, String> {
-    let rows: Vec<_> = rows(numbers).into_iter().map(Row::cells).collect();
-    let field = |(name, cells)| Field { name: Cow::Borrowed(name), cells, is_optional: false };
+    let rows = rows(numbers);
+    let field = |name| {
+        let cells = if name == "value" { CellType::Real } else { CellType::Text };
+        Field { name: Cow::Borrowed(name), cells, is_optional: false }
+    };
     let fields = COLUMNS.map(field).into();
     let mut bytes = Vec::new();
     let written =
@@ -71,12 +55,9 @@ pub(super) fn parquet(numbers: &Numbers, from: &Provenance) -> Result<Vec<u8>, S
 
 fn rows(numbers: &Numbers) -> Vec<Row> {
     let estimate = &numbers.estimate;
-    let headline = MetricId::of(Regime::Training).map(|id| Row {
-        scope: "step",
-        place: String::new(),
-        metric: id.metric().name.to_owned(),
-        value: format::number(estimate.metrics.get(id)),
-        unit: id.metric().unit.name(),
+    let headline = MetricId::of(Regime::Training).map(|id| {
+        let value = format::number(estimate.metrics.get(id));
+        row("step", "", id.metric().name, value, id.metric().unit.name())
     });
     let stages = estimate.stages.iter().flat_map(stage);
     headline.chain(stages).chain(estimate.communication.iter().flat_map(axis)).collect()
@@ -103,11 +84,8 @@ fn stage(of: &StageEstimate) -> Vec<Row> {
     ];
     let times = seconds.map(|(name, time)| (name, time.get(), "s"));
     let all = sizes.map(named).into_iter().chain(memory).chain(times.map(named));
-    let row = |(metric, value, unit)| {
-        let place = of.stage.to_string();
-        Row { scope: "stage", place, metric, value, unit }
-    };
-    all.map(row).collect()
+    let place = of.stage.to_string();
+    all.map(|(metric, value, unit)| row("stage", &place, &metric, value, unit)).collect()
 }
 
 fn axis(of: &Communication) -> Vec<Row> {
@@ -118,14 +96,7 @@ fn axis(of: &Communication) -> Vec<Row> {
         ("seconds", of.time.get(), "s"),
         ("exposed_seconds", of.exposed.get(), "s"),
     ];
-    let row = |(metric, value, unit): (&str, f64, _)| Row {
-        scope: "axis",
-        place: place.clone(),
-        metric: metric.to_owned(),
-        value,
-        unit,
-    };
-    all.map(row).into()
+    all.map(|(metric, value, unit)| row("axis", &place, metric, value, unit)).into()
 }
 
 #[cfg(test)]
@@ -143,17 +114,17 @@ mod tests {
     fn every_metric_stage_and_axis_has_its_rows() {
         let (numbers, all) = (numbers(), rows(&numbers()));
         let estimate = &numbers.estimate;
-        let of = |scope| all.iter().filter(move |row| row.scope == scope);
+        let is = |row: &Row, place: usize, text: &str| row[place].text().as_deref() == Some(text);
+        let of = |scope| all.iter().filter(move |row| is(row, 0, scope));
         assert_eq!(of("step").count(), MetricId::of(Regime::Training).count());
-        let peaks: Vec<f64> = of("stage")
-            .filter(|row| row.metric == "memory_peak_bytes")
-            .map(|row| row.value)
-            .collect();
+        let values = |scope, metric| -> Vec<f64> {
+            of(scope).filter(|row| is(row, 2, metric)).filter_map(|row| row[3].as_real()).collect()
+        };
         let expected: Vec<f64> =
             estimate.stages.iter().map(|stage| stage.memory.peak().get()).collect();
-        assert_eq!(peaks, expected);
+        assert_eq!(values("stage", "memory_peak_bytes"), expected);
         assert_eq!(of("axis").count(), 4 * estimate.communication.len());
-        let sent: f64 = of("axis").filter(|row| row.metric == "bytes").map(|row| row.value).sum();
+        let sent: f64 = values("axis", "bytes").iter().sum();
         let volume = estimate.metrics.comm_volume.get();
         assert!((sent - volume).abs() <= 1e-9 * volume, "{sent} {volume}");
     }
