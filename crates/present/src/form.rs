@@ -3,6 +3,7 @@
 //! A control is a text that grows by attributes, so that what writes one is compiled once; behind
 //! a pointer, so that each attribute is a small call.
 
+pub mod knob;
 pub mod lists;
 
 use maud::{Markup, PreEscaped, Render, html};
