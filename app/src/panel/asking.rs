@@ -10,7 +10,7 @@ use leptos::{ev, html};
 use model::catalogue::preset::Preset;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::metric::MetricId;
+use model::metric::{MetricId, Regime};
 use present::form::knob::{self, problem_id};
 use present::form::options;
 use present::site::Page;
@@ -22,61 +22,6 @@ use crate::browser::download::{closest, elements};
 use crate::browser::{copy as copy_text, on_server, reset_soon, takes_over};
 use crate::widget::number_box::NOT_A_NUMBER;
 
-/// Reasons why typed texts were refused, by knob.
-#[derive(Clone, Copy)]
-pub struct Typed(RwSignal<Vec<(KnobId, String)>>);
-
-impl Typed {
-    /// Nothing.
-    #[must_use]
-    pub fn new() -> Self {
-        Self(RwSignal::default())
-    }
-
-    /// Forgets all, as there is another request.
-    pub fn forget(self) {
-        self.0.set(Vec::new());
-    }
-
-    /// Sets a field of a design to a text, where another preset makes another design; keeps the
-    /// reason where it is refused.
-    #[must_use]
-    pub fn set(
-        self,
-        design: &mut Design,
-        field: &Field,
-        text: &str,
-        with_preset: fn(&Design, &'static Preset) -> Design,
-    ) -> bool {
-        let Some(id) = field.knob else {
-            let other = Preset::find(text).map(|preset| with_preset(design, preset));
-            return other.map(|other| *design = other).is_ok();
-        };
-        let text = if text.trim().is_empty() { "none" } else { text };
-        let Err(error) = design.set_text(id, text) else { return true };
-        self.0.update(|wrong| {
-            wrong.retain(|(known, _)| *known != id);
-            wrong.push((id, error.to_string()));
-        });
-        false
-    }
-
-    /// Reason why the text typed into a field was refused.
-    #[must_use]
-    pub fn refused(self, field: &Field) -> Option<String> {
-        self.0.with(|wrong| {
-            let found = wrong.iter().find(|(known, _)| Some(*known) == field.knob);
-            found.map(|(_, message)| message.clone())
-        })
-    }
-}
-
-impl Default for Typed {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Result of the request, or the rules that it breaks.
 ///
 /// The result of the first request is in the page as the server wrote it: the browser computes it
@@ -87,6 +32,11 @@ pub struct Outcome<A: Send + Sync + 'static, T: Send + Sync + 'static> {
     found: Memo<Result<Arc<T>, Vec<Violation>>>,
     shown: Memo<Option<Arc<T>>>,
     asked: RwSignal<A>,
+    /// Reasons why typed texts were refused, by knob.
+    refused: RwSignal<Vec<(KnobId, String)>>,
+    /// Regimes whose metrics the page explains, and the one that it does.
+    explains: &'static [Regime],
+    explained: RwSignal<MetricId>,
 }
 
 impl<A: Send + Sync, T: Send + Sync> Clone for Outcome<A, T> {
@@ -102,6 +52,8 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
     /// breaks no rule.
     pub fn new(
         first: A,
+        explains: &'static [Regime],
+        explained: MetricId,
         is_legal: fn(&A) -> bool,
         find: fn(&A) -> Result<T, Vec<Violation>>,
     ) -> Self {
@@ -116,7 +68,8 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
                 first?.ok().map(Arc::new)
             }),
         });
-        Self { stands, found, shown, asked }
+        let (refused, explained) = (RwSignal::default(), RwSignal::new(explained));
+        Self { stands, found, shown, asked, refused, explains, explained }
     }
 
     /// Part of the request.
@@ -132,12 +85,13 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
 
     /// Asks for something else.
     pub fn ask(self, other: A) {
+        self.refused.set(Vec::new());
         self.asked.set(other);
         self.compute();
     }
 
     /// Computes even a result that is in the page, since more of it is needed.
-    pub fn compute(self) {
+    fn compute(self) {
         if self.stands.get_untracked() {
             self.stands.set(false);
         }
@@ -175,6 +129,55 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
         let Some(id) = field.knob else { return false };
         let breaks = |all: &Vec<Violation>| all.iter().any(|it| it.knobs.contains(&id));
         self.read(|found| found.as_ref().is_err_and(breaks)) == Some(true)
+    }
+
+    /// Sets a field of a design to a text, where another preset makes another design; keeps the
+    /// reason where it is refused.
+    #[must_use]
+    pub fn set(
+        self,
+        design: &mut Design,
+        field: &Field,
+        text: &str,
+        with_preset: fn(&Design, &'static Preset) -> Design,
+    ) -> bool {
+        let Some(id) = field.knob else {
+            let other = Preset::find(text).map(|preset| with_preset(design, preset));
+            return other.map(|other| *design = other).is_ok();
+        };
+        let text = if text.trim().is_empty() { "none" } else { text };
+        let Err(error) = design.set_text(id, text) else { return true };
+        self.refused.update(|wrong| {
+            wrong.retain(|(known, _)| *known != id);
+            wrong.push((id, error.to_string()));
+        });
+        false
+    }
+
+    /// Reason why the text typed into a field was refused.
+    #[must_use]
+    pub fn refused(self, field: &Field) -> Option<String> {
+        self.refused.with(|wrong| {
+            let found = wrong.iter().find(|(known, _)| Some(*known) == field.knob);
+            found.map(|(_, message)| message.clone())
+        })
+    }
+
+    /// Explains the metric of a name.
+    fn explain(self, name: &str) {
+        let mut regimes = self.explains.iter();
+        if let Some(metric) = regimes.find_map(|it| MetricId::find_of(*it, name)) {
+            self.compute();
+            self.explained.set(metric);
+        }
+    }
+
+    /// Explains the metric that a click asks for; the link itself leads to the explanation.
+    pub(crate) fn follow(self, event: &ev::MouseEvent) {
+        let link = clicked_link(event).map(|(link, _)| link);
+        if let Some(metric) = link.and_then(|link| link.get_attribute("data-explain")) {
+            self.explain(&metric);
+        }
     }
 
     /// Result of the request; `None` if it is in the page already.
@@ -371,35 +374,21 @@ pub fn copy_button(command: impl Fn() -> String + 'static) -> impl IntoView {
     }
 }
 
-/// Metric of the page whose explanation is shown, and the explanation.
-#[derive(Clone, Debug)]
-pub struct Explained {
-    /// The metrics to choose from.
-    pub metrics: Vec<MetricId>,
-    /// The one that is shown.
-    pub now: Signal<MetricId>,
-    /// Shows that of a name.
-    pub choose: Callback<String>,
-    /// Explanation as HTML text.
-    pub text: Memo<String>,
-}
-
-/// Explains the metric that a click asks for; the link itself leads to the explanation.
-pub(crate) fn explain(event: &ev::MouseEvent, show: impl FnOnce(&str)) {
-    let link = clicked_link(event).map(|(link, _)| link);
-    if let Some(metric) = link.and_then(|link| link.get_attribute("data-explain")) {
-        show(&metric);
-    }
-}
-
 /// The section of a page that says how one of its numbers comes about.
-pub fn explained(of: Explained) -> impl IntoView {
-    let Explained { metrics, now, choose, text } = of;
-    let now = move || now.get().metric().name;
-    let first = untrack(now);
-    let options = on_server(|| {
-        let metrics = metrics.iter().map(|it| (it.metric().name, it.metric().label));
-        options(metrics, first).into_string()
+pub fn explained<A, T>(of: Outcome<A, T>, text: fn(&T, MetricId) -> String) -> impl IntoView
+where
+    A: Clone + Send + Sync,
+    T: PartialEq + Send + Sync,
+{
+    let now = move || of.explained.get().metric().name;
+    let entries = on_server(|| {
+        let metrics = of.explains.iter().flat_map(|regime| MetricId::of(*regime));
+        let metrics = metrics.map(|it| (it.metric().name, it.metric().label));
+        options(metrics, untrack(now)).into_string()
+    });
+    let text = Memo::new(move |_| {
+        let metric = of.explained.get();
+        of.with_shown(|shown| text(shown, metric))
     });
     view! {
         <section id="explained" class="card schedule-card" aria-labelledby="explained-title">
@@ -407,12 +396,41 @@ pub fn explained(of: Explained) -> impl IntoView {
             <div class="schedule-field">
                 <label for="explained-metric">"Metric"</label>
                 <select class="select" id="explained-metric" autocomplete="off" prop:value=now
-                    on:change=move |event| choose.run(event_target_value(&event))
-                    inner_html=options
+                    on:change=move |event| of.explain(&event_target_value(&event))
+                    inner_html=entries
                 ></select>
             </div>
             <div inner_html=move || text.get()></div>
         </section>
+    }
+}
+
+/// The top of the results: broken rules, and two texts with their labels: what the numbers are of,
+/// and the headline numbers.
+pub fn head<A, T>(
+    of: Outcome<A, T>,
+    labels: [&'static str; 2],
+    texts: [fn(&T) -> String; 2],
+    problems: fn(&[Violation], &A) -> String,
+) -> impl IntoView
+where
+    A: Clone + Send + Sync,
+    T: PartialEq + Send + Sync,
+{
+    let [subject, cards] = texts.map(|text| Memo::new(move |_| of.with_shown(text)));
+    let [subject_label, cards_label] = labels;
+    let problems = move || {
+        let violations = of.violations();
+        of.with_asked(|asked| problems(&violations, asked))
+    };
+    view! {
+        <div id="results" class="schedule-results answer-head" class:stale=move || of.is_stale()>
+            {verdict(move || of.is_stale(), problems)}
+            <section class="card schedule-card" aria-label=subject_label
+                inner_html=move || subject.get()
+            ></section>
+            <section class="cards" aria-label=cards_label inner_html=move || cards.get()></section>
+        </div>
     }
 }
 

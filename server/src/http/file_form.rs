@@ -28,7 +28,7 @@ pub(crate) struct FileForm<'a> {
     pub(crate) label: &'a str,
     /// Endings of files.
     pub(crate) accept: &'a str,
-    /// What may be chosen, and what else a script takes.
+    /// Hints on files: for all, and where a script runs.
     pub(crate) hints: [&'a str; 2],
     /// Box to paste a text into, and its label.
     pub(crate) text: (Control, &'a str),

@@ -9,20 +9,19 @@ use present::site::Page;
 use super::state::State;
 use crate::browser::dom::{focus_again, followed};
 use crate::browser::follow_state;
-use crate::panel::asking::explain;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
-    let spoken = move || match state.is_stale() {
+    let spoken = move || match state.outcome.is_stale() {
         true => "This design can't train.".to_owned(),
-        false => state.with_shown(labels::headline),
+        false => state.outcome.with_shown(labels::headline),
     };
-    follow_state(move || state.with(BudgetInput::address), spoken)
+    follow_state(move || state.outcome.with_asked(BudgetInput::address), spoken)
 }
 
 /// Follows a link to this page by changing its state; all other clicks go their way.
 pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
-    explain(event, |metric| state.explain(metric));
+    state.outcome.follow(event);
     let Some((link, other)) = followed(event, Page::Budget, asked) else { return };
     state.ask(other);
     // A link that is gone with what it changed leaves the focus to the form.

@@ -15,16 +15,15 @@ use present::site::Page;
 use super::state::State;
 use crate::browser::dom::{focus_again, followed};
 use crate::browser::{fetched, follow_state};
-use crate::panel::asking::explain;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
     follow_measured(state);
-    let spoken = move || match state.is_stale() {
+    let spoken = move || match state.outcome.is_stale() {
         true => "This design can't serve.".to_owned(),
-        false => state.with_shown(labels::headline),
+        false => state.outcome.with_shown(labels::headline),
     };
-    follow_state(move || state.with(address), spoken)
+    follow_state(move || state.outcome.with_asked(address), spoken)
 }
 
 /// Asks for measured loads when something changes, and again with model, accelerator or lengths.
@@ -55,7 +54,7 @@ fn measured_address(design: &Design) -> String {
 
 /// Follows a link to this page by changing its state; all other clicks go their way.
 pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
-    explain(event, |metric| state.explain(metric));
+    state.outcome.follow(event);
     let Some((link, design)) = followed(event, Page::Serving, design) else { return };
     match link.id() {
         // What was chosen meanwhile stays.

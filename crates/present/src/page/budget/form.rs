@@ -48,7 +48,7 @@ pub fn html(asked: &BudgetInput, broken: &[Violation]) -> String {
     markup.into_string()
 }
 
-/// What the form doesn't show and goes along all the same.
+/// Knobs and baseline that the form doesn't show, and that go along.
 fn kept(asked: &BudgetInput) -> Markup {
     let is_shown = |id: &KnobId| [MACHINE, RUN, FAILURES, DATA].iter().any(|ids| ids.contains(id));
     let own = asked.design.changed().into_iter().filter(|id| !is_shown(id));

@@ -1,8 +1,6 @@
 //! The form as HTML text, made of the spec. Every control names in `data-do` what it changes, and
 //! its problems are beside it.
 
-use std::fmt::Display;
-
 use maud::{Markup, html};
 use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree};
@@ -59,11 +57,16 @@ fn list(act: &str, with: &str, entries: Markup) -> Control {
 }
 
 /// A button that takes something out.
-fn remove_button(act: &str, with: impl Display + Copy, label: &str) -> Markup {
+fn remove_button(act: &str, with: &str, label: &str) -> Markup {
     html! {
         button type="button" class="button way" id={ (act) "-" (with) } data-do=(act)
             data-with=(with) aria-label=(label) { "Remove" }
     }
+}
+
+/// A label of one of several, counted from one.
+fn numbered(label: &str, place: usize) -> String {
+    [label, " ", &(place + 1).to_string()].concat()
 }
 
 /// Problems at these places or below them.
@@ -182,9 +185,9 @@ fn knob(entry: &Entry, problems: &[Problem]) -> Markup {
         div.build-knob {
             div.build-row {
                 strong.build-name { (label) }
-                (forms.named(&format!("How {label} varies")))
+                (forms.named(&["How ", label, " varies"].concat()))
                 (inputs(entry, form, &key, label))
-                (remove_button("without", &key, &format!("Remove {label}: don't vary it")))
+                (remove_button("without", &key, &["Remove ", label, ": don't vary it"].concat()))
             }
             (wrong(problems, &places))
         }
@@ -232,7 +235,7 @@ fn values(entry: &Entry, key: &str, label: &str) -> Markup {
         Some(Kind::Flag) => vec!["false", "true"],
         Some(Kind::Choice(names)) if names.len() <= 12 => names.to_vec(),
         kind => {
-            let text = typed("text", "values", key).named(&format!("values of {label}"));
+            let text = typed("text", "values", key).named(&["values of ", label].concat());
             return html! { (text.value(&now.join(", "))) (hint(kind)) };
         }
     };
@@ -245,7 +248,7 @@ fn values(entry: &Entry, key: &str, label: &str) -> Markup {
         span.build-options role="group" aria-label={ "Values of " (label) } {
             @for option in offered {
                 (tick_box(now.iter().any(|known| known == option))
-                    .act("option", &format!("{key}={option}")).before("sweep-check", word(option)))
+                    .act("option", &[key, "=", option].concat()).before("sweep-check", word(option)))
             }
         }
     }
@@ -288,7 +291,7 @@ fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
                 (list("goal", &at, options(ways, goal)).named("Which way"))
                 (list("metric", &at, metrics(name)).named("Metric"))
                 @if all.len() > 1 {
-                    (remove_button("no-goal", place, &format!("Remove objective {}", place + 1)))
+                    (remove_button("no-goal", &at, &numbered("Remove objective", place)))
                 }
             }
         }
@@ -307,13 +310,17 @@ fn constraints(spec: &Tree, problems: &[Problem]) -> Markup {
     let all = texts(spec, "constraints");
     let rule = |place: usize, text: &str, label: &str, hint: &str| {
         let rule = typed("text", "rule", &place.to_string()).set("placeholder", hint);
-        rule.named(&format!("{label} {}", place + 1)).value(text)
+        rule.named(&numbered(label, place)).value(text)
     };
     let content = html! {
         @for (place, text) in all.iter().enumerate() {
             div.build-row {
                 (rule(place, text, "Constraint", ""))
-                (remove_button("no-rule", place, &format!("Remove constraint {}", place + 1)))
+                (remove_button(
+                    "no-rule",
+                    &place.to_string(),
+                    &numbered("Remove constraint", place),
+                ))
             }
         }
         div.build-row { (rule(all.len(), "", "Another constraint", "another constraint")) }

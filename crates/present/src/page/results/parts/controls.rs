@@ -82,7 +82,7 @@ fn axis_row(data: &Data, view: &View, dim: Dim, is_shown: bool) -> Markup {
         tr {
             th.words scope="row" { (label) }
             td {
-                (tick_box(is_shown).act("show", &id).named(&format!("Show {label}")))
+                (tick_box(is_shown).act("show", &id).named(&["Show ", label].concat()))
             }
             td {
                 @if is_shown {
@@ -97,7 +97,7 @@ fn axis_row(data: &Data, view: &View, dim: Dim, is_shown: bool) -> Markup {
             td {
                 @if matches!(dim, Dim::Metric(_)) {
                     (tick_box(view.is_log(&id)).act("log", &id)
-                        .named(&format!("Logarithmic {label}")))
+                        .named(&["Logarithmic ", label].concat()))
                 }
             }
             td { (range_end(data, dim, "from", from)) }
@@ -121,14 +121,14 @@ fn range_end(data: &Data, dim: Dim, side: &str, now: Option<f64>) -> Markup {
                 }
             };
             let ends = select(ends).set("class", "select").act(side, &id);
-            html! { (ends.named(&format!("Range of {label}, {side}"))) }
+            html! { (ends.named(&["Range of ", label, ", ", side].concat())) }
         }
         Dim::Metric(place) => {
             let (factor, unit) = format::axis(data.metrics[place]);
             let value = now.map(|now| ((now / factor * 1e4).round() / 1e4).to_string());
             let gap = if unit.is_empty() { "" } else { " in " };
             let end = input("number").set("class", "number-box").set("step", "any").act(side, &id);
-            let end = end.named(&format!("{label} {side}{gap}{unit}"));
+            let end = end.named(&[label, " ", side, gap, unit].concat());
             html! {
                 (end.value(&value.unwrap_or_default()))
                 @if !unit.is_empty() { " " span.muted { (unit) } }
