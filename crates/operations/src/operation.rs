@@ -162,7 +162,7 @@ pub struct Answered {
 }
 
 /// Answer for agents: data, and the same in words.
-pub type Briefed = Result<(Value, String), Refusal>;
+pub(crate) type Briefed = Result<(Value, String), Refusal>;
 
 /// An operation in the table: what a door needs of it.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The experts of a design that serves, as data: those that are kept or on the host, and what fits
 //! on which machine.
 
-use model::serving::capacity::{Capacity, capacities};
 use model::metric::published::Accuracy as PublishedAccuracy;
+use model::serving::capacity::{Capacity, capacities};
 use model::serving::experts::{Experts, published};
 use model::serving::{Inference, ServingPlan};
 

@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 
 use model::design::file::json;
 use model::run::quality::CAVEAT;
-use operations::sweep::Input;
 use operations::Refusal;
+use operations::sweep::Input;
 use present::format;
 use reports::typed::Said;
 use sweep::{FinalSimulation, Progress, Rounds, Space};

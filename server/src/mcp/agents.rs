@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use operations::{Entry, OPERATIONS, Refusal};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
@@ -14,7 +15,6 @@ use rmcp::model::{
     ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     Reference, ServerCapabilities, ServerConfig,
 };
-use operations::{Entry, OPERATIONS, Refusal};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde::de::DeserializeOwned;
@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::refusals::{self, Listed};
-use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, described, deadline, weight};
+use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, deadline, described, weight};
 use super::{prompts, resources};
 use crate::net::client::{Client, identify};
 use crate::net::limits::FairQueue;
@@ -118,7 +118,8 @@ impl Agents {
                 told.send_replace((share, words));
             };
             let began = Instant::now();
-            let call = Call { base: &base, stop: &stopped, began, deadline: deadline(), hear: &hear };
+            let call =
+                Call { base: &base, stop: &stopped, began, deadline: deadline(), hear: &hear };
             let arguments = refusals::tree(arguments)?;
             (entry.brief)(arguments, &call)
         });

@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use present::html::broken::broken_link;
-use present::page::budget::{BudgetInput, BudgetAnswer, asked, brief, charts, form, labels, quality};
+use present::page::budget::{
+    BudgetAnswer, BudgetInput, asked, brief, charts, form, labels, quality,
+};
 use present::site::Page;
 
 use super::browser;

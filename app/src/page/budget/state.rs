@@ -3,7 +3,7 @@
 use model::Plan;
 use model::design::KnobId;
 use model::metric::{MetricId, Regime};
-use present::page::budget::{BudgetInput, BudgetAnswer, with_preset};
+use present::page::budget::{BudgetAnswer, BudgetInput, with_preset};
 
 use crate::panel::asking::{Asking, Field, Outcome};
 

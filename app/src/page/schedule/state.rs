@@ -8,7 +8,7 @@ use leptos::wasm_bindgen::JsCast;
 use model::ground::choice::{Choice, Method};
 use present::page::schedule::form;
 use present::page::schedule::input::{Field, Input};
-use present::page::schedule::run::{self, ScheduleRun, Refusal, Row};
+use present::page::schedule::run::{self, Refusal, Row, ScheduleRun};
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use crate::browser::Later;
@@ -46,13 +46,14 @@ impl State {
         let refusal = Memo::new(move |_| {
             outcome.with(|outcome| outcome.as_ref().err().map(|refusal| (**refusal).clone()))
         });
-        let shown = Memo::new(move |before: Option<&Option<Arc<ScheduleRun>>>| match outcome.get() {
-            Ok(ran) => Some(ran),
-            Err(_) => match before {
-                Some(Some(ran)) => Some(ran.clone()),
-                _ => run::first_good(&input.get_untracked()).map(Arc::new),
-            },
-        });
+        let shown =
+            Memo::new(move |before: Option<&Option<Arc<ScheduleRun>>>| match outcome.get() {
+                Ok(ran) => Some(ran),
+                Err(_) => match before {
+                    Some(Some(ran)) => Some(ran.clone()),
+                    _ => run::first_good(&input.get_untracked()).map(Arc::new),
+                },
+            });
         let compared = Memo::new(move |_| {
             let now = input.get();
             if run::compares_quickly(&now) { now } else { resting.get() }

@@ -11,13 +11,13 @@ use axum::response::Response;
 use maud::{Markup, html};
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
-use present::form::{Control, copied, input, options, select, textarea};
 use operations::calibrate::{agreement, measured, verdict};
+use present::form::{Control, copied, input, options, select, textarea};
 use present::format::{counted, percent, significant, unbroken};
 use present::page::trust::words;
 use present::site::Page;
 use validation::own::Calibration;
-use validation::own::report::{Measured, ConstantChange};
+use validation::own::report::{ConstantChange, Measured};
 
 use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
 use crate::http::file_form::{FileForm, listed, presets};
@@ -194,7 +194,8 @@ fn constants(found: &Calibration) -> Markup {
             told.why.to_owned(),
         ]
     };
-    let names = ["Constant", "Family's", "Yours", "Nine of ten", "ConstantChange by the runs", "Remark"];
+    let names =
+        ["Constant", "Family's", "Yours", "Nine of ten", "ConstantChange by the runs", "Remark"];
     let about = "ConstantChange: how much of what isn't known of a constant beforehand these runs tell, \
                  beside the constants that they move. What they don't tell stays the family's.";
     listed("constants", "Constants", false, about, &names, found.constants.iter().map(row))

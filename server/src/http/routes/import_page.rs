@@ -16,8 +16,8 @@ use axum::response::Response;
 use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
 use maud::Markup;
 use model::design::Design;
-use present::draw::text::sentence;
 use operations::import;
+use present::draw::text::sentence;
 
 use crate::http::file_form::{self, FileFields};
 use crate::http::static_page::Reading;

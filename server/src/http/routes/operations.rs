@@ -83,9 +83,10 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 fn endpoint(entry: &'static Entry) -> Endpoint {
     let path = format!("/api/v1/{}", entry.name);
     let doc = format!("{}\n\n{}", entry.summary, entry.description);
-    let handler = post(move |State(state): State<AppState>, Client(client), RawQuery(raw), body| {
-        answer(entry, state, client, raw, body)
-    });
+    let handler =
+        post(move |State(state): State<AppState>, Client(client), RawQuery(raw), body| {
+            answer(entry, state, client, raw, body)
+        });
     let endpoint = Endpoint::new("post", path, handler)
         .documented(entry.name, &doc)
         .takes(entry.body)

@@ -5,7 +5,7 @@ use model::catalogue::preset::Preset;
 use model::design::violation::Violation;
 use model::design::{KnobId, link};
 
-use super::{BudgetInput, BASELINE};
+use super::{BASELINE, BudgetInput};
 use crate::form::knob::{Knobs, choice};
 use crate::form::lists::{id, presets};
 use crate::form::{group, hidden};
