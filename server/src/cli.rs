@@ -3,11 +3,11 @@
 //! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
 //! that fails, 1 for the rest.
 
-mod folder;
 mod log;
 mod output;
 mod progress;
 mod trace;
+mod folder;
 mod terminal;
 mod knobs;
 mod licences;

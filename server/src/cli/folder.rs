@@ -6,8 +6,6 @@ use std::path::Path;
 use interchange::MAX_FILES;
 use operations::{Caller, Refusal, files};
 
-use super::terminal::unreadable;
-
 /// Folders within each other, at most.
 const MAX_DEPTH: u32 = 16;
 
@@ -56,4 +54,10 @@ pub(super) fn read(
 fn is_text(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_none_or(|ending| KINDS.contains(&ending))
+}
+
+/// Refusal of a file or folder that can't be read.
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> Refusal {
+    let detail = format!("can't read {}: {error}", files::shown(path));
+    Refusal::new("unreadable_file", "", detail)
 }

@@ -12,8 +12,9 @@ use model::routing::Trace;
 use model::routing::pattern::Patterns;
 use operations::{Caller, Entry, Kind, Refusal, Wrong, files};
 
+use super::folder::{self, unreadable};
 use super::progress::ProgressLine;
-use super::{Failure, folder, output, trace};
+use super::{Failure, output, trace};
 use crate::ground::calendar;
 use crate::store::traces;
 
@@ -105,12 +106,6 @@ impl Caller for Terminal {
             Refusal::of(errors.iter().map(|error| refused(format!("{shown}: {error}"))))
         })
     }
-}
-
-/// Refusal of a file or folder that can't be read.
-pub(super) fn unreadable(path: &Path, error: &io::Error) -> Refusal {
-    let detail = format!("can't read {}: {error}", files::shown(path));
-    Refusal::new("unreadable_file", "", detail)
 }
 
 /// Runs an operation's command and prints its answer. A design that breaks rules has its JSON, too,

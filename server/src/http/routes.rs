@@ -2,13 +2,14 @@
 //! stands there with its address and its description.
 
 mod about;
+mod json;
+mod operations;
 mod calibrate;
 mod files;
 mod gallery;
 mod guide;
 mod health;
 mod measured;
-mod json;
 mod budget;
 mod export;
 mod find_page;
@@ -21,7 +22,6 @@ mod embed;
 mod knobs;
 mod metrics;
 pub(crate) mod openapi;
-mod operations;
 mod palette;
 mod calibrate_page;
 mod import_page;

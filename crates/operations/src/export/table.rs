@@ -10,6 +10,8 @@ use model::training::estimate::{Communication, StageEstimate, StageMemory};
 use present::format;
 use present::insight::numbers::Numbers;
 use present::words::provenance::{self, Provenance};
+
+#[cfg(feature = "parquet")]
 use sweep::table::CellType;
 
 #[cfg(feature = "parquet")]
