@@ -1,13 +1,11 @@
-//! The document around each page: what the server writes, and what the browser's modules take over.
+//! The document that the server writes around each page.
 
-#[cfg(feature = "hydrate")]
-mod hydration;
-#[cfg(any(feature = "hydrate", feature = "ssr"))]
-pub mod body;
-#[cfg(feature = "ssr")]
 mod shell;
 
-#[cfg(feature = "ssr")]
+use std::collections::BTreeMap;
+
+use present::site::Module;
+
 pub use shell::shell;
 
 /// The id of the end of a document's body.
@@ -33,18 +31,8 @@ pub struct Preview {
 /// Addresses of the built site's files, by their hashed names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFiles {
-    /// The explorer's module.
-    pub explorer: ModuleFiles,
-    /// The module of the other pages.
-    pub pages: ModuleFiles,
-    /// The module of sweeps.
-    pub sweeps: ModuleFiles,
-    /// The module of serving.
-    pub serving: ModuleFiles,
-    /// The module of budgets.
-    pub budget: ModuleFiles,
-    /// The module of review sessions.
-    pub reviews: ModuleFiles,
+    /// The modules that take pages over.
+    pub modules: BTreeMap<Module, ModuleFiles>,
     /// The script of the worker that makes the explorer's studies.
     pub worker: String,
     /// The script of the explorer's sheets, to share and to export.

@@ -339,7 +339,7 @@ impl Explorer {
         // The preset's own value is within bounds.
         let _ = trial.set(id, &self.preset_value(id));
         let legal = legal_values(&trial, id).into_iter().chain([current]);
-        let mut numbers: Vec<u64> = legal.filter_map(|value| whole(&value)).collect();
+        let mut numbers: Vec<u64> = legal.filter_map(|value| value.as_integer()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
@@ -558,8 +558,5 @@ fn legal_plan(design: &Design) -> Plan {
         .expect("the first preset is legal: a test opens every preset")
 }
 
-fn whole(value: &Value) -> Option<u64> {
-    if let Value::Integer(number) = value { Some(*number) } else { None }
-}
 #[cfg(test)]
 mod tests;

@@ -33,4 +33,5 @@ pub mod panel;
 
 pub mod page;
 
+#[cfg(feature = "ssr")]
 pub mod document;

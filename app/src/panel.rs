@@ -1,7 +1,6 @@
 //! The parts of the page: each reads the explorer, asks `format` for text and composes widgets.
 
 pub mod address;
-pub mod asking;
 pub mod cards;
 pub mod find_bar;
 pub mod headline;
@@ -16,6 +15,7 @@ pub mod conventions;
 pub mod explanation;
 pub mod tray;
 pub mod header;
+pub mod asking;
 pub mod verdict;
 pub mod knob;
 pub mod knobs;

@@ -2,6 +2,5 @@
 //!
 //! From ground to roof: a module imports only those above it.
 
-pub(crate) mod find;
 pub(crate) mod validated;
 pub(crate) mod measured;

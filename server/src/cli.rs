@@ -3,26 +3,18 @@
 //! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
 //! that fails, 1 for the rest.
 
-mod input;
 mod folder;
 mod log;
 mod output;
 mod progress;
 mod trace;
 mod terminal;
-mod export;
 mod knobs;
 mod licences;
 mod presets;
-mod find;
-mod schedule;
 mod settings;
 mod sweep;
 mod merge;
-mod experts;
-mod predict;
-mod infer;
-mod routing;
 mod worker;
 pub(crate) mod retention;
 mod upkeep;
@@ -54,25 +46,10 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Own {
-    /// Predict a design's step time, MFU, memory and communication
-    Predict(predict::Arguments),
-    /// Predict how a design serves: latency, throughput, and the requests that memory holds
-    Infer(infer::Arguments),
-    /// Tell which experts to keep: what fits where, what a trace of tasks covers, what changes cost
-    Experts(experts::Arguments),
-    /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
-    #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
-    Find(find::Arguments),
     /// List the presets: published recipes and models
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
     Knobs(knobs::Arguments),
-    /// Write a design as a file or as a launch script
-    Export(export::Arguments),
-    /// Place a design's experts: imbalance before and after the planner, its moves, what drops
-    Routing(routing::Arguments),
-    /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
-    Schedule(schedule::Arguments),
     /// Evaluate every design of a space: the best, the Pareto front, what rules out the rest
     Sweep(sweep::Arguments),
     /// Compute sweeps that are handed out over NATS
@@ -172,15 +149,8 @@ pub fn main() -> ExitCode {
 
 fn run(command: Own, settings: &str) -> Result<(), Failure> {
     match command {
-        Own::Predict(arguments) => predict::run(&arguments),
-        Own::Infer(arguments) => infer::run(&arguments),
-        Own::Experts(arguments) => experts::run(&arguments),
-        Own::Find(arguments) => find::run(&arguments),
         Own::Presets(arguments) => presets::run(&arguments),
         Own::Knobs(arguments) => knobs::run(&arguments),
-        Own::Export(arguments) => export::run(&arguments),
-        Own::Routing(arguments) => routing::run(&arguments),
-        Own::Schedule(arguments) => schedule::run(&arguments),
         Own::Sweep(arguments) => sweep::run(&arguments),
         Own::Worker(arguments) => worker::run(&arguments),
         Own::Merge(arguments) => merge::run(&arguments),

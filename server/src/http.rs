@@ -4,6 +4,7 @@
 
 pub(crate) mod audit_middleware;
 pub(crate) mod static_page;
+pub(crate) mod file_form;
 pub(crate) mod not_found;
 pub(crate) mod exposition;
 pub(crate) mod endpoint;

@@ -20,8 +20,7 @@ mod state;
 mod http;
 pub mod cli;
 
-pub use reports::{inferred, layouts, registry, report};
-use reports::experts;
+pub use reports::{inferred, registry, report};
 
 pub use http::routes::openapi::document as api_document;
 pub use http::routes::router;

@@ -17,6 +17,7 @@ use std::{fmt, fs, io};
 use app::document::{ModuleFiles, SiteFiles};
 use axum::body::Bytes;
 use model::design::file::json;
+use present::site::Module;
 
 /// The file that names the hashed ones.
 const NAMES: &str = "site.json";
@@ -141,7 +142,7 @@ impl Site {
             let content_type = content_type(&path);
             files.insert(path, File { plain, brotli, content_type });
         }
-        let names = read_names(&names, &files)?;
+        let names = read_names(&names, &files).map_err(SiteError::Names)?;
         Ok(Self { files, names: Some(names) })
     }
 
@@ -171,35 +172,35 @@ fn relative(path: &Path, directory: &Path) -> Option<String> {
     parts.map(|parts| parts.join("/"))
 }
 
-fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles, SiteError> {
+fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles, String> {
     let text = String::from_utf8_lossy(bytes);
-    let tree = json::parse(&text).map_err(|error| SiteError::Names(error.detail))?;
-    let name = |key: &str| {
-        let address = tree.get(key).and_then(|value| value.as_text());
-        let address = address.ok_or_else(|| SiteError::Names(format!("it lacks `{key}`")))?;
+    let tree = json::parse(&text).map_err(|error| error.detail)?;
+    let name = |path: &[&str]| {
+        let value = path.iter().try_fold(&tree, |tree, key| tree.get(key));
+        let address = value.and_then(|value| value.as_text());
+        let address = address.ok_or_else(|| format!("it lacks `{}`", path.join(".")))?;
         if files.contains_key(address.trim_start_matches('/')) {
             Ok(address.to_owned())
         } else {
-            Err(SiteError::Names(format!("it names {address}, which isn't there")))
+            Err(format!("it names {address}, which isn't there"))
         }
     };
-    let module = |js, wasm| Ok(ModuleFiles { js: name(js)?, wasm: name(wasm)? });
+    let module = |module: &Module| {
+        let file = |kind| name(&["modules", module.name(), kind]);
+        Ok((*module, ModuleFiles { js: file("js")?, wasm: file("wasm")? }))
+    };
+    let script = |key| name(&["scripts", key]);
     Ok(SiteFiles {
-        explorer: module("js", "wasm")?,
-        pages: module("pages_js", "pages_wasm")?,
-        sweeps: module("sweeps_js", "sweeps_wasm")?,
-        serving: module("serving_js", "serving_wasm")?,
-        budget: module("budget_js", "budget_wasm")?,
-        reviews: module("reviews_js", "reviews_wasm")?,
-        worker: name("worker")?,
-        share: name("share")?,
-        import: name("import")?,
-        save: name("save")?,
-        find: name("find")?,
-        finder: name("finder")?,
-        habits: name("habits")?,
-        css: name("css")?,
-        font: name("font")?,
+        modules: Module::ALL.iter().map(module).collect::<Result<_, String>>()?,
+        worker: script("worker")?,
+        share: script("share")?,
+        import: script("import")?,
+        save: script("save")?,
+        find: script("find")?,
+        finder: script("finder")?,
+        habits: script("habits")?,
+        css: name(&["css"])?,
+        font: name(&["font"])?,
     })
 }
 
@@ -229,23 +230,6 @@ mod tests {
             ("pkg/app.1.js", "js"),
             ("pkg/app.1.js.br", "compressed js"),
             ("pkg/app_bg.1.wasm", "wasm"),
-            ("pkg/worker.1.js", "js"),
-            ("pkg/share.1.js", "js"),
-            ("pkg/import.1.js", "js"),
-            ("pkg/save.1.js", "js"),
-            ("pkg/find.1.js", "js"),
-            ("pkg/finder.1.js", "js"),
-            ("pkg/habits.1.js", "js"),
-            ("pkg/pages.1.js", "js"),
-            ("pkg/pages_bg.1.wasm", "wasm"),
-            ("pkg/sweeps.1.js", "js"),
-            ("pkg/sweeps_bg.1.wasm", "wasm"),
-            ("pkg/serving.1.js", "js"),
-            ("pkg/serving_bg.1.wasm", "wasm"),
-            ("pkg/budget.1.js", "js"),
-            ("pkg/budget_bg.1.wasm", "wasm"),
-            ("pkg/reviews.1.js", "js"),
-            ("pkg/reviews_bg.1.wasm", "wasm"),
             ("pkg/app.1.css", "css"),
             ("pkg/inter.1.woff2", "font"),
         ];
@@ -257,20 +241,23 @@ mod tests {
         Site::from_files(raw(names))
     }
 
-    const GOOD: &str = r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm",
-        "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
-        "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
-        "serving_js":"/pkg/serving.1.js","serving_wasm":"/pkg/serving_bg.1.wasm",
-        "budget_js":"/pkg/budget.1.js","budget_wasm":"/pkg/budget_bg.1.wasm",
-        "reviews_js":"/pkg/reviews.1.js","reviews_wasm":"/pkg/reviews_bg.1.wasm",
-        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","habits":"/pkg/habits.1.js",
-        "import":"/pkg/import.1.js","save":"/pkg/save.1.js",
-        "find":"/pkg/find.1.js","finder":"/pkg/finder.1.js","css":"/pkg/app.1.css",
-        "font":"/pkg/inter.1.woff2"}"#;
+    /// Names of a site whose modules and scripts are the same files.
+    fn good() -> String {
+        let module = |module: &Module| {
+            format!(r#""{}":{{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm"}}"#, module.name())
+        };
+        let scripts = ["worker", "share", "import", "save", "find", "finder", "habits"];
+        format!(
+            r#"{{"css":"/pkg/app.1.css","font":"/pkg/inter.1.woff2",
+            "modules":{{{}}},"scripts":{{{}}}}}"#,
+            Module::ALL.iter().map(module).collect::<Vec<_>>().join(","),
+            scripts.map(|name| format!(r#""{name}":"/pkg/app.1.js""#)).join(","),
+        )
+    }
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {
-        let site = site(GOOD).unwrap();
+        let site = site(&good()).unwrap();
         let js = site.file("pkg/app.1.js").unwrap();
         assert_eq!(js.brotli.as_deref(), Some("compressed js".as_bytes()));
         assert_eq!(js.content_type, "text/javascript; charset=utf-8");
@@ -285,7 +272,7 @@ mod tests {
         let mut packed = Vec::new();
         let text = "(module)".repeat(9_000);
         brotli::BrotliCompress(&mut text.as_bytes(), &mut packed, &Default::default()).unwrap();
-        let mut files = raw(GOOD);
+        let mut files = raw(&good());
         files.remove("pkg/app_bg.1.wasm");
         files.insert("pkg/app_bg.1.wasm.br".to_owned(), packed.clone().into());
         let site = Site::from_files(files).unwrap();
@@ -297,8 +284,10 @@ mod tests {
 
     #[test]
     fn names_must_fit_the_files() {
-        assert_eq!(site(GOOD).unwrap().names().unwrap().css, "/pkg/app.1.css");
-        for bad in ["", "{}", &GOOD.replace("app.1.css", "app.2.css")] {
+        assert_eq!(site(&good()).unwrap().names().unwrap().css, "/pkg/app.1.css");
+        let misnamed = good().replace("app.1.css", "app.2.css");
+        let without_a_module = good().replace(r#""serving":"#, r#""served":"#);
+        for bad in ["", "{}", &misnamed, &without_a_module] {
             assert!(matches!(site(bad), Err(SiteError::Names(_))), "{bad}");
         }
     }

@@ -50,5 +50,5 @@ pub(crate) fn shipped_site(workspace: &Workspace) -> Result<()> {
     tool::require(&[Tool::WasmTarget, Tool::Node, Tool::Npm], Install::Toolchain)?;
     let node = tool::node(workspace, Install::Toolchain)?;
     node.install_packages(workspace)?;
-    site::build(workspace, Quality::Release(&node))?.check_budget()
+    site::build(workspace, Quality::Release(&node))?.check_budget(workspace)
 }

@@ -18,32 +18,21 @@ use rayon::prelude::*;
 use crate::tool::Node;
 use crate::workspace::{Workspace, shown};
 
-use wasm::Module;
-pub(crate) use wasm::module_packages;
-
-/// Largest size of a module on the wire, in bytes.
-const WASM_BUDGET_BYTES: u64 = 400_000;
-
-/// Largest size of the module of studies: all views beyond the first screen, the timeline's picture
-/// among them, and the model that they use: more kinds of layers than there were, what frameworks
-/// refuse and can be told, and the search for what makes a design fit. It is loaded behind the
-/// page, when a view is opened. Metrics of all regimes in one table took it up by a thousandth; it
-/// is meant to come down to 470 kB.
-const STUDIES_BUDGET_BYTES: u64 = 471_000;
-
-/// Largest size of the module of review sessions: the explorer, the session's panel and the numbers
-/// of serving that it speaks of in one. It is meant to come down to the others' budget; the rules
-/// of frameworks took it up by a hundredth.
-const REVIEWS_BUDGET_BYTES: u64 = 552_500;
+pub(crate) use wasm::Module;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
 const HABITS: &str = "dictionary translate page match places designs palette menu choose gloss \
     tour gallery offline timeline habits";
 
-/// The modules and scripts that come beside the explorer's, as `site.json` calls them.
-const OTHERS: &str = "search_wasm search_js studies_wasm studies_js worker share import save find \
-    finder habits pages_wasm pages_js sweeps_wasm sweeps_js serving_wasm \
-    serving_js budget_wasm budget_js reviews_wasm reviews_js";
+/// The scripts of pages and of workers, as `site.json` calls them, and their files.
+const SCRIPTS: [(&str, &str); 6] = [
+    ("worker", "study_worker.js"),
+    ("finder", "find_worker.js"),
+    ("share", "share.js"),
+    ("import", "import.js"),
+    ("save", "save.js"),
+    ("find", "find.js"),
+];
 
 /// The file of the site that has the licences of all that it and the server are made of.
 pub(crate) const LICENCES: &str = "licences.txt";
@@ -67,70 +56,44 @@ impl Quality<'_> {
     }
 }
 
-/// A built site: the names that the page asks for, as `site.json` holds them.
+/// A built site, with the names of its files as `site.json` holds them.
 #[derive(Debug)]
 pub(crate) struct Site {
     directory: PathBuf,
-    js: String,
-    wasm: String,
-    /// The modules and scripts that come beside the explorer's.
-    others: Vec<String>,
-    css: String,
+    names: serde_json::Value,
 }
 
 impl Site {
     /// The site in a directory, by its `site.json`.
     fn open(directory: &Path) -> Result<Self> {
         let text = fs::read_to_string(directory.join("site.json")).context("no site.json")?;
-        let names: serde_json::Value = serde_json::from_str(&text)?;
-        let name = |key: &str| {
-            names[key].as_str().map(str::to_owned).with_context(|| format!("site.json lacks {key}"))
-        };
-        Ok(Self {
-            directory: directory.to_owned(),
-            js: name("js")?,
-            wasm: name("wasm")?,
-            others: OTHERS.split(' ').map(name).collect::<Result<_>>()?,
-            css: name("css")?,
-        })
+        Ok(Self { directory: directory.to_owned(), names: serde_json::from_str(&text)? })
     }
 
-    /// The directory that holds the module and its glue.
+    /// The directory that holds the modules and their glue.
     pub(crate) fn package(&self) -> PathBuf {
         self.directory.join("pkg")
     }
 
-    /// The glue's file.
-    pub(crate) fn js(&self) -> PathBuf {
-        self.file(&self.js)
-    }
-
-    /// The module's file.
-    pub(crate) fn wasm(&self) -> PathBuf {
-        self.file(&self.wasm)
-    }
-
-    /// The glue and the module of the search for layouts.
-    pub(crate) fn search(&self) -> [PathBuf; 2] {
-        let [wasm, js, ..] = self.others.as_slice() else { return [self.js(), self.wasm()] };
-        [self.file(js), self.file(wasm)]
+    /// A module's glue and the module itself.
+    pub(crate) fn module(&self, name: &str) -> Result<[PathBuf; 2]> {
+        let file = |kind: &str| {
+            let address = self.names["modules"][name][kind].as_str();
+            address.with_context(|| format!("site.json lacks {name}")).map(|it| self.file(it))
+        };
+        Ok([file("js")?, file("wasm")?])
     }
 
     /// Fails when a module is too heavy to download.
-    pub(crate) fn check_budget(&self) -> Result<()> {
-        let modules = std::iter::once(&self.wasm).chain(&self.others);
-        for module in modules.filter(|name| name.ends_with(".wasm")) {
-            let bytes = size(&files::compressed(&self.file(module)))?;
-            let budget = match module.trim_start_matches("/pkg/") {
-                name if name.starts_with("reviews") => REVIEWS_BUDGET_BYTES,
-                name if name.starts_with("studies") => STUDIES_BUDGET_BYTES,
-                _ => WASM_BUDGET_BYTES,
-            };
+    pub(crate) fn check_budget(&self, workspace: &Workspace) -> Result<()> {
+        for Module { name, max_bytes, .. } in Module::all(workspace) {
+            let [_, wasm] = self.module(&name)?;
+            let bytes = size(&files::compressed(&wasm))?;
             ensure!(
-                bytes <= budget,
-                "{module} is {} with brotli, more than the budget of {}",
+                bytes <= max_bytes,
+                "the module {name} is {} with brotli, more than the budget of {}",
                 kilobytes(bytes),
-                kilobytes(budget),
+                kilobytes(max_bytes),
             );
         }
         Ok(())
@@ -141,10 +104,13 @@ impl Site {
     }
 
     fn print_sizes(&self) -> Result<()> {
-        for url in [&self.wasm, &self.js].into_iter().chain(&self.others).chain([&self.css]) {
-            let path = self.file(url);
-            let (raw, brotli) = (size(&path)?, size(&files::compressed(&path))?);
-            println!("{url}: {} raw, {} with brotli", kilobytes(raw), kilobytes(brotli));
+        for path in files::read_tree(&self.package())?.into_iter().map(|file| file.path) {
+            let path = self.package().join(path);
+            let packed = files::compressed(&path);
+            if packed.exists() {
+                let (raw, brotli) = (kilobytes(size(&path)?), kilobytes(size(&packed)?));
+                println!("{}: {raw} raw, {brotli} with brotli", shown(&path));
+            }
         }
         Ok(())
     }
@@ -153,15 +119,15 @@ impl Site {
 /// Builds the site; when nothing changed since the last time, only cargo runs.
 pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site> {
     let modules = wasm::compile(workspace, quality)?;
-    let script = |name: &str| fs::read_to_string(workspace.root.join("app/src/script").join(name));
-    let (worker, finder) = (script("study_worker.js")?, script("find_worker.js")?);
-    let (share, import) = (script("share.js")?, script("import.js")?);
-    let (save, find) = (script("save.js")?, script("find.js")?);
+    let script = |name: &str| {
+        let path = workspace.root.join("app/src/script").join(name);
+        fs::read_to_string(&path).with_context(|| format!("no {}", path.display()))
+    };
+    let scripts = SCRIPTS.into_iter().map(|(name, file)| Ok((name, script(file)?)));
+    let scripts = scripts.collect::<Result<Vec<_>>>()?;
     let mut habits = vec![("chinese", language::chinese(workspace)?)];
     for name in HABITS.split(' ') {
-        let path = workspace.root.join(format!("app/src/script/{name}.js"));
-        let text = fs::read_to_string(&path);
-        habits.push((name, text.with_context(|| format!("no {}", path.display()))?));
+        habits.push((name, script(&format!("{name}.js"))?));
     }
     let service_worker = script("service_worker.js")?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
@@ -174,9 +140,8 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
     });
     let directory = workspace.site();
 
-    let mut written = vec![worker.as_str(), &finder, &share, &import, &save, &find];
-    written.extend([service_worker.as_str(), &style]);
-    written.extend(habits.iter().map(|(_, text)| text.as_str()));
+    let mut written = vec![service_worker.as_str(), &style];
+    written.extend(scripts.iter().chain(&habits).map(|(_, text)| text.as_str()));
     let mut stamp = stamp(workspace, quality, &modules, &written, &public)?;
     stamp.push_str(&format!("\n{}", files::hash(&font)));
     let stamp_file = workspace.target.join("site.stamp");
@@ -189,17 +154,14 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
 
     wasm::check_versions(&fs::read_to_string(workspace.root.join("Cargo.lock"))?)?;
     let parts = modules.par_iter().map(|(module, compiled)| {
-        let bound = wasm::bind(workspace, *module, compiled, quality)?;
+        let bound = wasm::bind(workspace, module, compiled, quality)?;
         if let Quality::Release(node) = quality {
             wasm::optimize(workspace, node, &bound)?;
         }
         Ok(bound)
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let scripts =
-        [("share", share.as_str()), ("import", &import), ("save", &save), ("find", &find)];
     let texts = files::Texts {
-        workers: &[("worker", worker.as_str()), ("finder", &finder)],
         scripts: &scripts,
         habits: &habits,
         service_worker: &service_worker,

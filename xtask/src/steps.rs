@@ -114,7 +114,7 @@ mod tests {
     fn steps(name: &str) -> Steps {
         let directory = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
-        Steps::new(&Workspace { root: directory.clone(), target: directory })
+        Steps::new(&Workspace { root: directory.clone(), target: directory, packages: Vec::new() })
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::command;
-use crate::site::{self, Quality, Site};
+use crate::site::{self, Module, Quality, Site};
 use crate::steps::Steps;
 use crate::tool::{self, Install, Node, Tool};
 use crate::workspace::Workspace;
@@ -119,7 +119,7 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         run("clippy --workspace --features validation/runs --all-targets -- --deny warnings")
     });
     steps.run("lints, browser", || {
-        let modules = site::module_packages().join(" ");
+        let modules = Module::packages(workspace).join(" ");
         // `validation` as the page needs it: the report's types, without the runs.
         run(&format!(
             "clippy --package app --package present --package validation {modules} --lib \
@@ -191,7 +191,7 @@ fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps)
     let site = steps.run("release site", || site::build(workspace, Quality::Release(node)));
     // Without a site a step failed, so the rest doesn't run.
     let Some(site) = site else { return };
-    steps.run("size budget", || site.check_budget());
+    steps.run("size budget", || site.check_budget(workspace));
     steps.run("native and WASM agree", || parity(workspace, node, &site));
     steps.run("server and browser say the same", || words(workspace, node));
     if browser {
@@ -216,7 +216,8 @@ fn parity(workspace: &Workspace, node: &Node, site: &Site) -> Result<()> {
     std::fs::write(&cases, command::output(&mut native)?)?;
     let mut compare = node.command("node")?;
     compare.arg(workspace.end2end().join("parity.mjs"));
-    compare.args([site.package(), site.js(), site.wasm()]).args(site.search()).arg(cases);
+    compare.arg(site.package()).args(site.module("explorer")?).args(site.module("search")?);
+    compare.arg(cases);
     command::run(&mut compare)
 }
 

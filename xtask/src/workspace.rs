@@ -14,6 +14,8 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     /// Cargo's target directory, wherever the environment or a configuration puts it.
     pub(crate) target: PathBuf,
+    /// The members' manifests, as cargo reads them.
+    pub(crate) packages: Vec<serde_json::Value>,
 }
 
 impl Workspace {
@@ -25,13 +27,16 @@ impl Workspace {
             metadata.current_dir(manifest);
         }
         let text = command::output(&mut metadata)?;
-        let metadata: serde_json::Value =
+        let mut metadata: serde_json::Value =
             serde_json::from_str(&text).context("cargo metadata printed something else")?;
         let path = |key: &str| {
             let path = metadata[key].as_str();
             path.map(PathBuf::from).with_context(|| format!("cargo metadata has no {key}"))
         };
-        Ok(Self { root: path("workspace_root")?, target: path("target_directory")? })
+        let (root, target) = (path("workspace_root")?, path("target_directory")?);
+        let packages = metadata["packages"].take();
+        let packages = serde_json::from_value(packages).context("cargo metadata lists none")?;
+        Ok(Self { root, target, packages })
     }
 
     /// Cargo with these arguments, run at the root.

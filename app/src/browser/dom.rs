@@ -4,6 +4,8 @@ use leptos::prelude::{document, request_animation_frame};
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, MouseEvent};
 
+use present::site::Page;
+
 use super::download::closest;
 
 /// Writes a part; the control that has the focus keeps it, and what is being typed into it.
@@ -51,6 +53,21 @@ pub(crate) fn clicked_link(event: &MouseEvent) -> Option<(Element, String)> {
     Some((link, address))
 }
 
+/// The link of a page to itself that a plain click is on, and what it asks for, which the page does
+/// without loading itself again; `None` if the click goes its way.
+pub(crate) fn followed<A, E>(
+    event: &MouseEvent,
+    page: Page,
+    read: impl Fn(&str) -> Result<A, E>,
+) -> Option<(Element, A)> {
+    let (link, address) = clicked_link(event)?;
+    let query = address.strip_prefix(page.path())?;
+    let query = Some(query).filter(|rest| rest.is_empty() || rest.starts_with('?'))?;
+    let asked = read(query).ok()?;
+    event.prevent_default();
+    Some((link, asked))
+}
+
 /// Puts the focus, in the next frame, on the element of an id, as what had it is written anew; or
 /// on another one where there is none any more, which may come to the top of the window then.
 pub(crate) fn focus_again(id: String, other: String, to_top: bool) {
@@ -65,6 +82,22 @@ pub(crate) fn focus_again(id: String, other: String, to_top: bool) {
         // Focus fails only on an element that is gone.
         let _ = focus.focus();
     });
+}
+
+/// The text of a box, or the chosen value of a list; empty for anything else.
+pub(crate) fn value(control: &Element) -> String {
+    let input = control.dyn_ref::<HtmlInputElement>().map(HtmlInputElement::value);
+    let list = || control.dyn_ref::<HtmlSelectElement>().map(HtmlSelectElement::value);
+    input.or_else(list).unwrap_or_default()
+}
+
+/// Sets the text of a box, or chooses a value of a list.
+pub(crate) fn set_value(control: &Element, text: &str) {
+    if let Some(input) = control.dyn_ref::<HtmlInputElement>() {
+        input.set_value(text);
+    } else if let Some(list) = control.dyn_ref::<HtmlSelectElement>() {
+        list.set_value(text);
+    }
 }
 
 /// Action that an event requests, with the state of its control.
@@ -88,15 +121,12 @@ impl Target {
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let control = closest(event, "[data-do]")?;
         let input = control.dyn_ref::<HtmlInputElement>();
-        let select = control.dyn_ref::<HtmlSelectElement>();
-        let value = input.map(HtmlInputElement::value);
-        let value = value.or_else(|| select.map(HtmlSelectElement::value)).unwrap_or_default();
         Some(Self {
             act: control.get_attribute("data-do")?,
             with: control.get_attribute("data-with").unwrap_or_default(),
-            value,
+            value: value(&control),
             checked: input.is_some_and(HtmlInputElement::checked),
-            is_button: input.is_none() && select.is_none(),
+            is_button: input.is_none() && !control.is_instance_of::<HtmlSelectElement>(),
             is_text: input
                 .is_some_and(|it| !matches!(it.type_().as_str(), "checkbox" | "radio" | "file")),
         })

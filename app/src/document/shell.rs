@@ -10,10 +10,9 @@ use present::page::trust::{self, Served};
 use present::site::{Module, Page};
 use present::words::name;
 
-use super::body::App;
-use crate::document::{self, ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
+use super::{END, ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
 use crate::explorer::stored::{LINK_FIELD, Stored};
-use crate::page::review;
+use crate::page::{review, view};
 use crate::panel::questions::Question;
 use crate::study_client::WORKER_FIELD;
 
@@ -22,6 +21,7 @@ pub fn shell() -> impl IntoView {
     let theme = use_context::<ThemeCookie>().and_then(|cookie| cookie.0);
     let theme = theme.filter(|theme| matches!(theme.as_str(), "dark" | "light"));
     let page = use_context::<Page>().unwrap_or_default();
+    let body = view(page, &use_context::<RawQuery>().unwrap_or_default().0);
     let (title, description) = summary(page);
     let title = match use_context::<Stored>().filter(|stored| !stored.name.is_empty()) {
         Some(stored) => format!("{} · {title}", stored.name),
@@ -46,7 +46,7 @@ pub fn shell() -> impl IntoView {
     });
     let preview =
         use_context::<Preview>().map(|preview| preview_fields(preview, &title, &description));
-    let (style, script) = files.map(|files| links(files, page)).unzip();
+    let (style, script) = files.and_then(|files| links(files, page)).unzip();
     view! {
         <!DOCTYPE html>
         <html lang="en" data-theme=theme data-units=units>
@@ -69,8 +69,8 @@ pub fn shell() -> impl IntoView {
                 {script}
             </head>
             <body>
-                <App/>
-                <i id=document::END hidden></i>
+                {body}
+                <i id=END hidden></i>
             </body>
         </html>
     }
@@ -112,16 +112,9 @@ fn scripts(files: SiteFiles, page: Page) -> Vec<impl IntoView> {
 }
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
-fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, sweeps, serving, budget, reviews, css, font, .. } = files;
-    let ModuleFiles { js, wasm } = match page.module() {
-        Some(Module::Explorer) | None => explorer,
-        Some(Module::Pages) => pages,
-        Some(Module::Sweeps) => sweeps,
-        Some(Module::Serving) => serving,
-        Some(Module::Budget) => budget,
-        Some(Module::Reviews) => reviews,
-    };
+fn links(files: SiteFiles, page: Page) -> Option<(impl IntoView, impl IntoView)> {
+    let SiteFiles { mut modules, css, font, .. } = files;
+    let ModuleFiles { js, wasm } = modules.remove(&page.module()?)?;
     // A script of its own, in front of the style sheet, which would hold it up: the module is on
     // its way while the page is read. It follows the first picture of the page, with which it would
     // share a slow line; a page in the background has none. A preload would be warned about where
@@ -146,7 +139,7 @@ fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
         <link rel="modulepreload" href=js/>
         <script type="module" nonce=use_nonce()>{loader}</script>
     };
-    (style, script)
+    Some((style, script))
 }
 
 /// Selector of the element that a browser waits for before the first paint, since later content
@@ -158,7 +151,7 @@ fn awaited(page: Page) -> String {
     } else if page == Page::Trust {
         trust::BELOW
     } else {
-        document::END
+        END
     };
     format!("#{id}")
 }

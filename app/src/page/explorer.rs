@@ -1,9 +1,10 @@
 //! The page as a whole: header, knobs, numbers, charts, explanation.
 
-pub mod broken_link;
+mod broken_link;
 
+use leptos::either::Either;
 use leptos::prelude::*;
-use model::design::Design;
+use model::design::{Design, link};
 use present::study::Study;
 
 use crate::explorer::stored;
@@ -29,8 +30,16 @@ fn stopped() -> impl IntoView {
     }
 }
 
+/// The explorer opened on the design in a link, or what is wrong with the link.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    match link::decode(raw) {
+        Ok(design) => Either::Left(opened(design)),
+        Err(errors) => Either::Right(broken_link::broken_link(raw, &errors)),
+    }
+}
+
 /// The explorer opened on a design.
-pub fn page(design: Design) -> impl IntoView {
+fn opened(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
     let tray = Tray::new(explorer);
     let announcement = keys::install(explorer, tray);

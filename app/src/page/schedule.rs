@@ -7,7 +7,6 @@
 
 mod state;
 mod browser;
-mod form;
 mod page;
 
 pub use page::page;

@@ -7,7 +7,6 @@
 mod state;
 mod browser;
 mod experts;
-mod form;
 mod page;
 
 pub use page::page;

@@ -3,15 +3,14 @@
 
 use leptos::prelude::*;
 use model::catalogue::accelerator::AcceleratorId;
-use model::catalogue::preset::PresetKind;
+use model::catalogue::preset::{Preset, PresetKind};
 use model::design::Design;
 use model::design::link;
 use model::ground::choice::Choice;
+use present::form::lists::{self, accelerators, presets};
 use present::format::amount;
 use present::site::Page;
 use present::words::name;
-
-use present::page::find::options::{accelerators, models};
 
 use crate::browser::on_server;
 use crate::explorer::Explorer;
@@ -90,7 +89,12 @@ fn tokens_of_step(design: &Design) -> String {
 /// nothing of the design.
 fn fields(start: Start) -> impl IntoView {
     let Start { link, model, devices, accelerator, step } = start;
-    let list = |kind| on_server(|| models(kind));
+    let list = |kind| {
+        on_server(|| {
+            let of = Preset::all().filter(|it| it.kind == kind);
+            presets(of, lists::id, "").into_string()
+        })
+    };
     view! {
         <input type="hidden" name="find.from" autocomplete="off" value=link/>
         <span class="find-sentence">

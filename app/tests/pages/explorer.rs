@@ -6,7 +6,7 @@ use model::metric::MetricId;
 use model::{Plan, design::link, estimate};
 use present::format;
 use present::insight::parity;
-use present::site::Page;
+use present::site::{Module, Page};
 use present::words::range;
 use testing::page::Page as Html;
 
@@ -219,17 +219,12 @@ fn the_theme_is_the_visitors_choice_and_nothing_else() {
 
 #[test]
 fn scripts_are_there_only_when_the_site_is_built() {
-    let module = |name: &str| ModuleFiles {
-        js: format!("/pkg/{name}.1.js"),
-        wasm: format!("/pkg/{name}_bg.2.wasm"),
+    let module = |module: &Module| {
+        let (js, wasm) = (format!("/pkg/{}.1.js", module.name()), module.name());
+        (*module, ModuleFiles { js, wasm: format!("/pkg/{wasm}_bg.2.wasm") })
     };
     let files = SiteFiles {
-        explorer: module("app"),
-        pages: module("pages"),
-        sweeps: module("sweeps"),
-        serving: module("serving"),
-        budget: module("budget"),
-        reviews: module("reviews"),
+        modules: Module::ALL.iter().map(module).collect(),
         share: "/pkg/share.1.js".to_owned(),
         import: "/pkg/import.1.js".to_owned(),
         save: "/pkg/save.1.js".to_owned(),
@@ -244,7 +239,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
     for element in [
         "link[rel=stylesheet][href='/pkg/app.3.css']",
         "link[rel=preload][href='/pkg/inter.4.woff2'][as=font]",
-        "link[rel=modulepreload][href='/pkg/app.1.js']",
+        "link[rel=modulepreload][href='/pkg/explorer.1.js']",
         "meta[name=study-worker][content='/pkg/worker.1.js']",
         "script[src='/pkg/habits.1.js']",
         "script[src='/pkg/share.1.js']",
@@ -255,9 +250,9 @@ fn scripts_are_there_only_when_the_site_is_built() {
     }
     let start = page.texts("script:not([src])").concat();
     for part in [
-        "import init, { hydrate } from \"/pkg/app.1.js\"",
+        "import init, { hydrate } from \"/pkg/explorer.1.js\"",
         "const module = new Promise(",
-        ".then(() => fetch(\"/pkg/app_bg.2.wasm\"));",
+        ".then(() => fetch(\"/pkg/explorer_bg.2.wasm\"));",
     ] {
         assert!(start.contains(part), "no {part} in {start}");
     }

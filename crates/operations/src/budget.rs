@@ -6,10 +6,10 @@
 mod answer;
 mod text;
 
+use model::Plan;
 use model::design::Design;
 use model::design::link;
 use model::design::violation::Violation;
-use model::Plan;
 use model::metric::{MetricId, Regime};
 use model::run::budget::Assessment;
 use present::page::budget as page;
@@ -24,12 +24,12 @@ use answer::{Gain, PublishedInputs, Quality, SpreadOfRuns};
 
 use crate::caller::Caller;
 use crate::columns::metric_of;
+use crate::explain::{self, Explain};
 use crate::input::{BaselineInput, DesignInput};
 use crate::names::Names;
 use crate::numbers::{self, Data, Number};
 use crate::operation::{Detour, Example, Operation};
 use crate::refusal::Refusal;
-use crate::explain::{self, Explain};
 use crate::solve::{self, Solve};
 
 /// The verb.
@@ -37,6 +37,7 @@ pub struct Budget;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "BudgetInput")]
 pub struct Input {
     /// Tokens, price, failures and checkpoints are knobs of section `run`: without them what they
     /// decide isn't known. Ask for them.

@@ -37,6 +37,7 @@ pub struct Calibrate;
 
 /// Arguments of the verb.
 #[derive(Debug, Default, clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "CalibrateInput")]
 pub struct Input {
     /// Files of runs: each a CSV table with the columns that `runs` of `validate` takes, a log of
     /// Megatron-LM or MindSpeed-LLM, or operator times of a profile (a Chrome trace of the PyTorch

@@ -5,8 +5,20 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use model::routing::Trace;
+use model::routing::pattern::Patterns;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::refusal::{Kind, Refusal};
+
+/// What a search may take.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Limits {
+    /// Seconds of a call.
+    pub seconds: u64,
+    /// Estimates of a search.
+    pub estimates: u64,
+}
 
 /// Whoever waits for an answer, with the clock, the files and the addresses of its door.
 pub trait Caller: Sync {
@@ -46,9 +58,9 @@ pub trait Caller: Sync {
         let _ = line;
     }
 
-    /// Maximum number of seconds of a call, where there is one.
-    fn max_seconds(&self) -> Option<u64> {
-        None
+    /// Bounds of a call.
+    fn limits(&self) -> Limits {
+        Limits { seconds: u64::MAX, estimates: u64::MAX }
     }
 
     /// Seconds since the call began.
@@ -102,6 +114,16 @@ pub trait Caller: Sync {
     /// As of [`Caller::bytes`], or it is no trace.
     fn trace(&self, path: &Path) -> Result<Trace, Refusal> {
         self.bytes(path, 0).and(Err(Refusal::new("no_traces", "", "traces can't be read here")))
+    }
+
+    /// Router scores of tasks, in a file that the input names or sent beside the input; of the
+    /// logits of a token the best `visited` count.
+    ///
+    /// # Errors
+    /// As of [`Caller::trace`].
+    fn patterns(&self, path: Option<&Path>, visited: usize) -> Result<Option<Patterns>, Refusal> {
+        let _ = visited;
+        path.map_or(Ok(None), |path| self.trace(path).map(|_| None))
     }
 
     /// An address of the site as a whole link.

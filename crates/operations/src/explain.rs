@@ -33,6 +33,7 @@ pub struct Explain;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "ExplainInput")]
 pub struct Input {
     /// Design.
     #[command(flatten)]

@@ -36,6 +36,7 @@ pub struct Import;
 
 /// Arguments of the verb.
 #[derive(Debug, Default, clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "ImportInput")]
 pub struct Input {
     /// Who wrote it; auto unless said.
     #[arg(required = true, help = "Who wrote the file")]

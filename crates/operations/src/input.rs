@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use interchange::{Format, Import, import};
 use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree, json};
 use model::design::{Design, KnobId, link};
 use model::ground::knob::KnobError;
+use model::ground::text::shorten;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -56,6 +58,20 @@ pub struct DesignInput {
     /// The link of a design in place of a preset: `https://.../?v=1&preset=...`.
     #[arg(skip)]
     link: Option<String>,
+    /// Design in one word, at a terminal: a preset's id, a design file or a link.
+    #[arg(skip)]
+    #[serde(skip)]
+    word: Option<String>,
+}
+
+/// A design before anything is set on it.
+pub(crate) struct Start {
+    /// The design; where it can't be read, another on which settings are checked all the same.
+    pub(crate) design: Design,
+    /// All that is wrong with it.
+    pub(crate) errors: Vec<Wrong>,
+    /// Report of its import, if the file is in a foreign format.
+    pub(crate) import: Option<Import>,
 }
 
 impl DesignInput {
@@ -63,6 +79,24 @@ impl DesignInput {
     #[must_use]
     pub fn of_file(tree: Tree) -> Self {
         Self { design: Some(tree), ..Self::default() }
+    }
+
+    /// The input of a design's link.
+    #[must_use]
+    pub fn of_link(link: String) -> Self {
+        Self { link: Some(link), ..Self::default() }
+    }
+
+    /// The input of a word: a preset's id, a design file or a link.
+    #[must_use]
+    pub fn of_word(word: &str) -> Self {
+        Self { word: Some(word.to_owned()), ..Self::default() }
+    }
+
+    /// Whether it names no design and sets nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sources() == 0 && self.set.is_empty()
     }
 
     /// The design and the knobs that are set; `names` resolves their short names.
@@ -74,42 +108,27 @@ impl DesignInput {
         names: Names,
         caller: &dyn Caller,
     ) -> Result<(Design, Vec<KnobId>), Refusal> {
+        let Start { mut design, mut errors, .. } = self.start(caller)?;
+        let (set, wrong) = self.set_on(&mut design, names);
+        errors.extend(wrong);
+        if errors.is_empty() { Ok((design, set)) } else { Err(Refusal::of(errors)) }
+    }
+
+    /// The design before anything is set on it.
+    ///
+    /// # Errors
+    /// No design is named or several are, there are too many settings, or the file can't be read.
+    fn start(&self, caller: &dyn Caller) -> Result<Start, Refusal> {
         if self.set.len() > MAX_SETTINGS {
             let count = self.set.len();
             let detail = format!("`set` takes at most {MAX_SETTINGS} settings, not {count}");
             return Err(Refusal::new("too_many_settings", "set", detail));
         }
-        // Settings are looked at on another design where this one can't be read.
-        let (mut design, mut errors) = match self.start(caller)? {
-            Ok(design) => (design, vec![]),
-            Err(errors) => (link::salvage("").0, errors),
-        };
-        let mut set = vec![];
-        let follows = |setting: &&String| {
-            let name = setting.split_once('=').map_or("", |(name, _)| name.trim());
-            names.find(name).is_ok_and(KnobId::follows)
-        };
-        let (last, first): (Vec<_>, Vec<_>) = self.set.iter().partition(follows);
-        for setting in first.into_iter().chain(last) {
-            match put(&mut design, setting, names) {
-                Ok(knob) => set.push(knob),
-                Err(error) => errors.push(error),
-            }
-        }
-        if errors.is_empty() { Ok((design, set)) } else { Err(errors.into()) }
-    }
-
-    /// The design before anything is set on it; the outer error is that none is named.
-    fn start(&self, caller: &dyn Caller) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
-        let given = [
-            self.preset.is_some(),
-            self.design.is_some(),
-            self.link.is_some(),
-            self.file.is_some(),
-        ];
-        match given.map(u8::from).iter().sum::<u8>() {
+        match self.sources() {
             1 => {}
-            0 if caller.has_default_design() => return Ok(of_preset(Preset::DEFAULT_ID)),
+            0 if caller.has_default_design() => {
+                return Ok(Start::of(of_preset(Preset::DEFAULT_ID)));
+            }
             0 => {
                 let detail = "say which design: a `preset` (moescape://presets lists them), a \
                               `design` file or a `link`; ask for it rather than guess";
@@ -120,36 +139,103 @@ impl DesignInput {
                 return Err(Refusal::new("several_designs", "preset", detail));
             }
         }
-        if let Some(path) = &self.file {
-            return read_file(path, caller);
-        }
-        if let Some(id) = &self.preset {
-            return Ok(of_preset(id));
-        }
-        if let Some(tree) = &self.design {
-            return Ok(file::read(tree));
-        }
-        Ok(link::of_address(self.link.as_deref().unwrap_or_default()))
+        Ok(Start::of(if let Some(path) = &self.file {
+            read_file(path, caller)?
+        } else if let Some(id) = &self.preset {
+            of_preset(id)
+        } else if let Some(tree) = &self.design {
+            file::read(tree)
+        } else if let Some(word) = &self.word {
+            named(word, caller)?
+        } else {
+            link::of_address(self.link.as_deref().unwrap_or_default())
+        }))
     }
+
+    /// The design before anything is set on it, of any file that can be imported.
+    ///
+    /// # Errors
+    /// As of a design file.
+    pub(crate) fn start_imported(&self, caller: &dyn Caller) -> Result<Start, Refusal> {
+        let Some(path) = &self.file else { return self.start(caller) };
+        let text = files::imported_text(path, caller)?;
+        let format = Format::detect(&text);
+        if format == Format::Design {
+            return Ok(Start::of(parse(path, &text)));
+        }
+        let import = import(format, &text, None);
+        let errors = import.errors.iter();
+        let errors = errors.map(|fault| Wrong::new("unreadable_text", "", fault.to_string()));
+        Ok(Start {
+            design: import.design.clone().unwrap_or_else(stand_in),
+            errors: errors.collect(),
+            import: Some(import),
+        })
+    }
+
+    /// Sets knobs, those that follow from others last; the knobs, and what is wrong with the
+    /// settings.
+    pub(crate) fn set_on(&self, design: &mut Design, names: Names) -> (Vec<KnobId>, Vec<Wrong>) {
+        let follows = |setting: &&String| {
+            let name = setting.split_once('=').map_or("", |(name, _)| name.trim());
+            names.find(name).is_ok_and(KnobId::follows)
+        };
+        let (last, first): (Vec<_>, Vec<_>) = self.set.iter().partition(follows);
+        let (mut set, mut errors) = (vec![], vec![]);
+        for setting in first.into_iter().chain(last) {
+            match put(design, setting, names) {
+                Ok(knob) => set.push(knob),
+                Err(error) => errors.push(error.into()),
+            }
+        }
+        (set, errors)
+    }
+
+    /// The knobs that are set; `names` resolves their short names.
+    pub(crate) fn knobs(&self, names: Names) -> impl Iterator<Item = KnobId> {
+        let set = self.set.iter().filter_map(|setting| setting.split_once('='));
+        set.filter_map(move |(name, _)| names.find(name.trim()).ok())
+    }
+
+    /// Number of designs that are named.
+    fn sources(&self) -> usize {
+        let given = [
+            self.preset.is_some(),
+            self.design.is_some(),
+            self.link.is_some(),
+            self.file.is_some(),
+            self.word.is_some(),
+        ];
+        given.into_iter().filter(|is_given| *is_given).count()
+    }
+}
+
+impl Start {
+    fn of(design: Result<Design, Vec<KnobError>>) -> Self {
+        let (design, errors) = match design {
+            Ok(design) => (design, vec![]),
+            Err(errors) => (stand_in(), errors.into_iter().map(Wrong::from).collect()),
+        };
+        Self { design, errors, import: None }
+    }
+}
+
+/// Design on which settings are checked where their own can't be read.
+fn stand_in() -> Design {
+    link::salvage("").0
 }
 
 /// A second design beside the first: at a terminal a preset's id, a file or a link in one word.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(try_from = "Tree")]
 #[schemars(with = "DesignInput")]
-pub struct BaselineInput(Baseline);
-
-#[derive(Clone, Debug)]
-enum Baseline {
-    Word(String),
-    Input(DesignInput),
-}
+pub struct BaselineInput(DesignInput);
 
 impl FromStr for BaselineInput {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(Baseline::Word(text.to_owned())))
+        Ok(Self(DesignInput::of_word(text)))
     }
 }
 
@@ -157,13 +243,12 @@ impl TryFrom<Tree> for BaselineInput {
     type Error = String;
 
     fn try_from(tree: Tree) -> Result<Self, Self::Error> {
-        let input = if is_file(&tree) {
-            DesignInput::of_file(tree)
-        } else {
-            let input = arguments::read(tree);
-            input.map_err(|refusal| refusal.errors.iter().map(Wrong::line).collect::<String>())?
-        };
-        Ok(Self(Baseline::Input(input)))
+        if is_file(&tree) {
+            return Ok(Self(DesignInput::of_file(tree)));
+        }
+        let input = arguments::read(tree);
+        let line = |refusal: Refusal| refusal.errors.iter().map(Wrong::line).collect::<String>();
+        input.map(Self).map_err(line)
     }
 }
 
@@ -173,21 +258,8 @@ impl BaselineInput {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn read(&self, caller: &dyn Caller) -> Result<Design, Refusal> {
-        let word = match &self.0 {
-            Baseline::Input(input) => {
-                let read = input.read(Names::Training, caller);
-                return Ok(read.map_err(|refusal| refusal.within("baseline"))?.0);
-            }
-            Baseline::Word(word) => word,
-        };
-        let design = if word.contains('=') {
-            link::of_address(word)
-        } else if caller.has_file(Path::new(word)) {
-            read_file(Path::new(word), caller)?
-        } else {
-            of_preset(word)
-        };
-        design.map_err(|errors| Refusal::from(errors).within("baseline"))
+        let read = self.0.read(Names::Training, caller);
+        Ok(read.map_err(|refusal| refusal.within("baseline"))?.0)
     }
 }
 
@@ -206,9 +278,22 @@ pub(crate) fn read_file(
     path: &Path,
     caller: &dyn Caller,
 ) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
-    let text = files::text(path, caller)?;
-    let is_toml = files::is_toml(path, &text, &['{', '[']);
-    Ok(if is_toml { read_toml(&text) } else { json::read(&text) })
+    Ok(parse(path, &files::text(path, caller)?))
+}
+
+/// The design of a word: a link, a file that there is, or a preset.
+fn named(word: &str, caller: &dyn Caller) -> Result<Result<Design, Vec<KnobError>>, Refusal> {
+    if word.contains('=') {
+        return Ok(link::of_address(word));
+    }
+    let path = Path::new(word);
+    if caller.has_file(path) { read_file(path, caller) } else { Ok(of_preset(word)) }
+}
+
+/// The design of a file's text.
+fn parse(path: &Path, text: &str) -> Result<Design, Vec<KnobError>> {
+    let is_toml = files::is_toml(path, text, &['{', '[']);
+    if is_toml { read_toml(text) } else { json::read(text) }
 }
 
 fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
@@ -235,8 +320,49 @@ pub(crate) fn setting_of(setting: &str, names: Names) -> Result<(KnobId, &str), 
     let (name, value) = setting.split_once('=').ok_or_else(|| KnobError {
         rule: "missing_value",
         knob: setting.chars().take(80).collect(),
-        detail: "a setting is knob=value, such as tp=8".to_owned(),
+        detail: format!("a setting is knob=value, such as tp=8, not `{}`", shorten(setting)),
         nearest: vec![],
     })?;
     Ok((names.find(name.trim())?, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_known_by_the_extension_or_the_first_character() {
+        let is_toml = |path: &str, text: &str| files::is_toml(Path::new(path), text, &['{', '[']);
+        assert!(is_toml("a.toml", "{}"));
+        assert!(!is_toml("a.json", "schema = 1"));
+        assert!(is_toml("-", "schema = 1"));
+        assert!(!is_toml("-", "\n {\"schema\":1}"));
+    }
+
+    #[test]
+    fn toml_and_json_hold_the_same_designs() {
+        let mut design = Design::from_preset("deepseek-v3").unwrap();
+        design.set_text(KnobId::noop_layers, "62,63").unwrap();
+        design.set_text(KnobId::recompute_modules, "none").unwrap();
+        design.set_text(KnobId::hbm_usable_gib, "60").unwrap();
+        for extent in [file::Extent::Changed, file::Extent::Full] {
+            let text = toml::to_string(&file::write(&design, extent)).unwrap();
+            assert_eq!(read_toml(&text), Ok(design.clone()), "{text}");
+        }
+    }
+
+    #[test]
+    fn toml_that_holds_no_design_is_refused() {
+        for (text, rule) in [
+            ("schema = ", "not_toml"),
+            ("schema = 1\nschema = 1", "not_toml"),
+            ("schema = 1\n[parallel]\nnoop_layers = 1979-05-27", "wrong_type"),
+            ("schema = 1\n[memory]\nreserved_gib = nan", "out_of_range"),
+            ("schema = 1\n[memory]\nreserved_gib = inf", "out_of_range"),
+            ("schema = 1\n[transformer]\nnum_layers = -1", "out_of_range"),
+        ] {
+            let errors = read_toml(text).expect_err(text);
+            assert_eq!(errors.iter().map(|e| e.rule).collect::<Vec<_>>(), [rule], "{text}");
+        }
+    }
 }

@@ -20,7 +20,12 @@ mod input;
 mod operation;
 mod provenance;
 
+pub mod remarks;
+pub mod experts;
 pub mod explain;
+pub mod export;
+pub mod loads;
+pub mod schedule;
 pub mod solve;
 pub mod sweep;
 pub mod import;
@@ -28,9 +33,14 @@ pub mod validate;
 pub mod calibrate;
 
 pub mod budget;
+pub mod routing;
+pub mod compare;
+pub mod find;
+pub mod infer;
+pub mod predict;
 
 pub use arguments::read;
-pub use caller::Caller;
+pub use caller::{Caller, Limits};
 pub use columns::{metric_of, metrics, plain, table, table_below};
 pub use input::{BaselineInput, DesignInput, MAX_SETTINGS, is_file};
 pub use names::Names;
@@ -42,12 +52,20 @@ pub use provenance::WithProvenance;
 pub use refusal::{Kind, Origin, Refusal, Wrong};
 
 /// Every verb, in the order in which doors list them.
-pub static OPERATIONS: [Entry; 7] = [
+pub static OPERATIONS: [Entry; 15] = [
+    entry::<predict::Predict>(),
     entry::<explain::Explain>(),
+    entry::<compare::Compare>(),
+    entry::<find::Find>(),
     entry::<solve::Solve>(),
     entry::<sweep::Sweep>(),
+    entry::<infer::Infer>(),
+    entry::<experts::Experts>(),
     entry::<budget::Budget>(),
     entry::<import::Import>(),
+    entry::<export::Export>(),
+    entry::<schedule::Schedule>(),
+    entry::<routing::Routing>(),
     entry::<validate::Validate>(),
     entry::<calibrate::Calibrate>(),
 ];

@@ -11,6 +11,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+/// Metrics that a summary of a training step names.
+pub(crate) const HEADLINE: [&str; 6] = [
+    "mfu",
+    "tokens_per_second_per_device",
+    "step_time_seconds",
+    "memory_peak_bytes",
+    "fits",
+    "fit_probability",
+];
+
 /// What is known of how far a number may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

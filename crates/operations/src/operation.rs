@@ -3,8 +3,8 @@
 use clap::{ArgMatches, Args, FromArgMatches};
 use model::design::file::{Tree, json};
 use model::design::violation::Violation;
-use reports::typed::{Said, Written};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use reports::typed::{DesignFile, Said, Written};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -64,6 +64,19 @@ pub trait Operation: 'static {
 
     /// The answer for agents, as data and in words.
     fn brief(answer: &Self::Answer, caller: &dyn Caller) -> (Self::Brief, String);
+
+    /// Bytes that the command prints unless asked for JSON: the answer for people, or a file.
+    fn bytes(answer: &Self::Answer) -> Vec<u8> {
+        Self::text(answer).into_bytes()
+    }
+
+    /// Checks that `--json` prints more than the command does without it.
+    ///
+    /// # Errors
+    /// It doesn't.
+    fn check_json(_: &Self::Answer) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// Rules that the design breaks: for people and in Python an error, elsewhere part of the
     /// answer.
@@ -133,8 +146,8 @@ impl Detour {
 /// Result of a command: what goes to stdout, and why it fails beside that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Printed {
-    /// Text for stdout.
-    pub text: String,
+    /// Bytes for stdout.
+    pub bytes: Vec<u8>,
     /// Reason of the failure.
     pub refusal: Option<Refusal>,
 }
@@ -147,6 +160,9 @@ pub struct Answered {
     /// Broken rules.
     pub violations: Vec<Violation>,
 }
+
+/// Answer for agents: data, and the same in words.
+pub(crate) type Briefed = Result<(Value, String), Refusal>;
 
 /// An operation in the table: what a door needs of it.
 #[derive(Clone, Copy)]
@@ -172,15 +188,34 @@ pub struct Entry {
     /// Runs the command.
     pub print: fn(&ArgMatches, &dyn Caller) -> Result<Printed, Refusal>,
     /// Answers an agent: data, and the same in words.
-    pub brief: fn(Tree, &dyn Caller) -> Result<(Value, String), Refusal>,
+    pub brief: fn(Tree, &dyn Caller) -> Briefed,
     /// Answers a program.
     pub answer: fn(Tree, &dyn Caller) -> Result<Answered, Refusal>,
     /// Form of the input.
     pub input: Form,
+    /// Makes the schema of a request's body: the input, or the design alone where it has one.
+    pub body: fn(&mut SchemaGenerator) -> Schema,
     /// Form of the answer for programs.
     pub output: Form,
     /// Form of the answer for agents.
     pub brief_form: Form,
+}
+
+impl Entry {
+    /// Arguments with those of an address behind its `?`, their names and types checked.
+    ///
+    /// # Errors
+    /// Arguments that there aren't, that are given twice, or of a wrong type.
+    pub fn arguments(
+        &self,
+        arguments: Tree,
+        parameters: Vec<(String, String)>,
+    ) -> Result<Tree, Refusal> {
+        let form = (self.input.whole)(SchemaGenerator::default());
+        let arguments = arguments::merged(&form, arguments, parameters)?;
+        arguments::check(&form, &arguments)?;
+        Ok(arguments)
+    }
 }
 
 /// Form of a type, as a schema of its own or as one among others.
@@ -220,8 +255,20 @@ pub const fn entry<T: Operation>() -> Entry {
         brief: brief::<T>,
         answer: answer::<T>,
         input: Form::of::<T::Input>(),
+        body: body::<T>,
         output: Form::of::<T::Output>(),
         brief_form: Form::of::<T::Brief>(),
+    }
+}
+
+fn body<T: Operation>(generator: &mut SchemaGenerator) -> Schema {
+    let input = generator.subschema_for::<T::Input>();
+    let schema = T::Input::json_schema(&mut SchemaGenerator::default());
+    let takes_design = schema.get("properties").is_some_and(|it| it.get("design").is_some());
+    if takes_design {
+        json_schema!({"oneOf": [generator.subschema_for::<DesignFile>(), input]})
+    } else {
+        input
     }
 }
 
@@ -245,7 +292,7 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     let is_json = matches.get_flag("json");
     if let Some(Detour { json, text }) = T::detour(&input, caller)? {
         let text = if is_json { json::print(&json) } else { text };
-        return Ok(Printed { text, refusal: None });
+        return Ok(Printed { bytes: text.into_bytes(), refusal: None });
     }
     let answer = T::run(input, caller)?;
     let broken = T::violations(&answer);
@@ -254,19 +301,20 @@ fn print<T: Operation>(matches: &ArgMatches, caller: &dyn Caller) -> Result<Prin
     if !is_json || refusal.is_some() {
         T::remarks(&answer).iter().for_each(|line| caller.remark(line));
     }
-    let text = if is_json {
-        json::print(&T::output(&answer).said())
+    let bytes = if is_json {
+        T::check_json(&answer)?;
+        json::print(&T::output(&answer).said()).into_bytes()
     } else if refusal.as_ref().is_some_and(|it| it.kind != Kind::Missed) {
-        String::new()
+        Vec::new()
     } else if T::HAS_TABLE && matches.get_flag("csv") {
-        T::table(&answer, caller)?
+        T::table(&answer, caller)?.into_bytes()
     } else {
-        T::text(&answer)
+        T::bytes(&answer)
     };
-    Ok(Printed { text, refusal })
+    Ok(Printed { bytes, refusal })
 }
 
-fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Result<(Value, String), Refusal> {
+fn brief<T: Operation>(arguments: Tree, caller: &dyn Caller) -> Briefed {
     let input = arguments::read::<T::Input>(arguments)?;
     // Whoever left while they waited isn't worked for.
     if !caller.waits() {

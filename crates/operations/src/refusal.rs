@@ -2,6 +2,7 @@
 
 use model::design::violation::Violation;
 use model::ground::knob::KnobError;
+use model::routing::text::TextError;
 
 /// Kind of a refusal, which a door says by its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,11 @@ pub enum Origin {
     /// The request itself: `at` is an argument.
     #[default]
     Request,
+    /// An argument of the request: `at` is its name, which the sentence has in backticks. At a
+    /// terminal it is an option.
+    Option,
+    /// A trace that came with the request: `at` is a place in it, `line.3.column.2`.
+    Trace,
     /// A design in it: `at` is a knob.
     Design,
     /// A rule that a design breaks: `at` is the first knob that it is about.
@@ -74,16 +80,34 @@ impl Wrong {
             "" => String::new(),
             argument => format!("{argument}: "),
         };
-        match (self.nearest.as_slice(), self.origin) {
-            ([], Origin::Rule) => format!("{before}{} ({})", self.detail, self.rule),
-            (near, Origin::Rule) => {
-                let near: Vec<String> = near.iter().map(|way| format!("--set {way}")).collect();
+        let listed = self.nearest.join(", ");
+        match self.origin {
+            Origin::Option => self.option_line(),
+            Origin::Rule if self.nearest.is_empty() => {
+                format!("{before}{} ({})", self.detail, self.rule)
+            }
+            Origin::Rule => {
+                let near: Vec<String> =
+                    self.nearest.iter().map(|way| format!("--set {way}")).collect();
                 format!("{before}{} ({}); nearest: {}", self.detail, self.rule, near.join(", "))
             }
-            ([], Origin::Request | Origin::Design) => format!("{before}{}", self.detail),
-            (near, Origin::Request | Origin::Design) => {
-                format!("{before}{} (nearest: {})", self.detail, near.join(", "))
+            Origin::Request | Origin::Trace | Origin::Design if self.nearest.is_empty() => {
+                format!("{before}{}", self.detail)
             }
+            Origin::Request | Origin::Trace | Origin::Design => {
+                format!("{before}{} (nearest: {listed})", self.detail)
+            }
+        }
+    }
+
+    /// Line of an argument that is an option at a terminal.
+    fn option_line(&self) -> String {
+        let flag = format!("--{}", self.at.replace('_', "-"));
+        let detail = self.detail.replacen(&format!("`{}`", self.at), &flag, 1);
+        match self.nearest.as_slice() {
+            [] => detail,
+            [one] => format!("{detail}; nearest: {flag} {one}"),
+            near => format!("{detail}; nearest: {}", near.join(", ")),
         }
     }
 }
@@ -137,6 +161,17 @@ impl From<KnobError> for Wrong {
             origin: Origin::Design,
             ..Self::new(error.rule, &error.knob, error.detail)
         }
+    }
+}
+
+impl From<TextError> for Wrong {
+    fn from(error: TextError) -> Self {
+        let at = match (error.line, error.column) {
+            (0, _) => String::new(),
+            (line, 0) => format!("line.{line}"),
+            (line, column) => format!("line.{line}.column.{column}"),
+        };
+        Self { origin: Origin::Trace, ..Self::new("unreadable_trace", &at, error.message) }
     }
 }
 

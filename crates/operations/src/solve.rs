@@ -30,6 +30,7 @@ pub struct Solve;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "SolveInput")]
 pub struct Input {
     /// Design.
     #[command(flatten)]

@@ -138,7 +138,8 @@ impl Operation for Sweep {
 
     fn brief(answer: &Answer, caller: &dyn Caller) -> (Brief, String) {
         let link = |query: &str| caller.design(query);
-        let brief = Brief::new(answer.found.clone(), caller.max_seconds(), &link);
+        let seconds = Some(caller.limits().seconds).filter(|seconds| *seconds != u64::MAX);
+        let brief = Brief::new(answer.found.clone(), seconds, &link);
         let text = brief.text();
         (brief, text)
     }

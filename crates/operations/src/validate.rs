@@ -48,6 +48,7 @@ pub struct Validate;
 
 /// Arguments of the verb.
 #[derive(clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "ValidateInput")]
 pub struct Input {
     /// A file of runs of your own, CSV with the columns of `published_runs.csv`, in place of the
     /// published ones.

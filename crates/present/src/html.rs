@@ -81,12 +81,6 @@ pub fn named_table(caption: &str, titles: &[&str], rows: &Markup) -> Markup {
     }
 }
 
-/// An entry of a list to choose from.
-#[must_use]
-pub fn option(value: &str, text: &str, chosen: bool) -> Markup {
-    html! { option value=(value) selected[chosen] { (text) } }
-}
-
 /// A table whose roles stay when a narrow screen lays its rows out as blocks.
 #[must_use]
 pub fn table_of_blocks<'a>(

@@ -16,6 +16,8 @@ pub mod html;
 
 pub mod words;
 
+pub mod form;
+
 pub mod insight;
 
 pub mod draw;

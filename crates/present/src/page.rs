@@ -10,3 +10,17 @@ pub mod schedule;
 pub mod serving;
 pub mod sweep;
 pub mod trust;
+
+use crate::site::Page;
+
+/// Whether a page understands its query string; one that doesn't says what is wrong with it.
+#[must_use]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others take any, or none")]
+pub fn is_understood(page: Page, query: &str) -> bool {
+    match page {
+        Page::Schedule => schedule::query::decode(query).is_ok(),
+        Page::Budget => budget::is_understood(query),
+        Page::Compare => compare::is_understood(query),
+        _ => true,
+    }
+}

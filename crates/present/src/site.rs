@@ -6,21 +6,40 @@ pub mod chosen;
 use model::design::Design;
 use model::design::link;
 
-/// A module of the site, which takes pages over in the browser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Module {
+/// The rows become an enum with a name for each.
+macro_rules! modules {
+    ($($(#[$doc:meta])* $Name:ident: $name:literal,)+) => {
+        /// A module of the site, which takes pages over in the browser: the crate `module-NAME`, in
+        /// `app/modules`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Module { $($(#[$doc])* $Name,)+ }
+
+        impl Module {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$Name,)+];
+
+            /// The name of its directory, and of its files.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Name => $name,)+ }
+            }
+        }
+    };
+}
+
+modules! {
     /// The explorer's.
-    Explorer,
+    Explorer: "explorer",
     /// The one of most pages beside it.
-    Pages,
+    Pages: "pages",
     /// The one of sweeps.
-    Sweeps,
+    Sweeps: "sweeps",
     /// The one of serving.
-    Serving,
+    Serving: "serving",
     /// The one of budgets.
-    Budget,
+    Budget: "budget",
     /// The one of review sessions.
-    Reviews,
+    Reviews: "reviews",
 }
 
 /// A place of the site: the header of every page names these, and below it the pages of the current
@@ -318,8 +337,16 @@ impl Page {
         Self::ALL.iter().find(is_at).copied().unwrap_or_default()
     }
 
+    /// Whether the page is one of those that a module takes over; the module is given by its place
+    /// in [`Module::ALL`], as a constant of a function can be a number alone.
+    #[must_use]
+    pub const fn is_of(self, module: usize) -> bool {
+        matches!(self.module(), Some(own) if own as usize == module)
+    }
+
     /// Whether an id follows the path.
-    const fn has_id(self) -> bool {
+    #[must_use]
+    pub const fn has_id(self) -> bool {
         matches!(self, Self::Results | Self::Review)
     }
 

@@ -38,7 +38,8 @@ def predict(design: Design, *, verdict: bool = True) -> Prediction:
     Raises `IllegalDesign` with every rule that the design breaks. One that doesn't fit its memory
     is no error.
     """
-    return Prediction._of(design, _native.predict(design, verdict))
+    arguments = _arguments(design, verdict=verdict)
+    return Prediction._of(design, _native.call("predict", arguments))
 
 
 def explain(design: Design, metric: str, *, baseline: Optional[Design] = None) -> Breakdown:
@@ -76,8 +77,19 @@ def find(
 
     Ctrl-C ends it.
     """
-    terms = (list(targets), list(keep), any_schedule, evaluations, serve)
-    return Found._of(_native.find(design, goal, question, *terms))
+    arguments = _arguments(
+        design,
+        goal=goal,
+        question=question,
+        targets=list(targets),
+        keep=list(keep),
+        any_schedule=any_schedule,
+        evaluations=evaluations,
+        serve=serve,
+    )
+    data = _native.call("find", arguments)
+    del data["seconds"]
+    return Found._of({**data, "complete": data.get("complete", True)})
 
 
 def infer(design: Design) -> Inference:
@@ -85,7 +97,7 @@ def infer(design: Design) -> Inference:
 
     It reads the sections `transformer`, `cluster`, `routing` and `serving`.
     """
-    return Inference._of(design, _native.infer(design))
+    return Inference._of(design, _native.call("infer", _arguments(design)))
 
 
 def budget(design: Design, *, baseline: Optional[Design] = None) -> Budget:

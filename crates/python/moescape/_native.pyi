@@ -93,18 +93,6 @@ class Sweep:
         The best and the front are simulated where the sweep used closed forms.
         """
 
-def predict(design: Design, verdict: bool) -> dict[str, Any]: ...
-def find(
-    design: Design,
-    goal: Optional[str],
-    question: Optional[str],
-    targets: list[str],
-    keep: list[str],
-    any_schedule: bool,
-    evaluations: Optional[int],
-    serve: bool,
-) -> dict[str, Any]: ...
-def infer(design: Design) -> dict[str, Any]: ...
 def call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]: ...
 def sweep(
     spec: Union[str, Mapping[str, Any]], every_legal: bool, max_rows: int, threads: Optional[int]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use model::ground::knob::Value;
 use model::{MODEL_VERSION, design::link};
 use sweep::table::{CellType, Column, Record, Table};
@@ -27,11 +27,11 @@ pub(crate) fn table(space: &Space, every_legal: bool) -> Table<'_> {
 /// its unit.
 pub(crate) fn schema(table: &Table<'_>, spec: &Spec) -> SchemaRef {
     let field = |column: &Column| {
-        let label = column.metric().map(|id| id.metric().label);
+        let label = if let Column::Metric(_, id) = column { Some(id.metric().label) } else { None };
         let words = [("unit", column.unit()), ("label", label)];
-        let words = words.into_iter().filter_map(|(name, text)| Some((name, text?)));
-        let words = words.map(|(name, text)| (name.to_owned(), text.to_owned()));
-        let data_type = Cells::of(column.cells()).data_type();
+        let words = words.into_iter();
+        let words = words.filter_map(|(name, text)| Some((name.to_owned(), text?.to_owned())));
+        let data_type = Cells::of(column.cells()).array().data_type().clone();
         Field::new(column.name(), data_type, column.is_optional())
             .with_metadata(words.collect::<HashMap<_, _>>())
     };
@@ -50,14 +50,13 @@ pub(crate) struct Collector<'a> {
     table: &'a Table<'a>,
     every_legal: bool,
     columns: Vec<Cells>,
-    len: usize,
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(table: &'a Table<'a>) -> Self {
         let every_legal = table.columns().contains(&Column::Breaks);
         let columns = table.columns().iter().map(|column| Cells::of(column.cells())).collect();
-        Self { table, every_legal, columns, len: 0 }
+        Self { table, every_legal, columns }
     }
 
     /// Adds the row of an outcome that has one.
@@ -67,12 +66,6 @@ impl<'a> Collector<'a> {
         for (cells, cell) in self.columns.iter_mut().zip(self.table.cells(&record)) {
             cells.add(&cell);
         }
-        self.len += 1;
-    }
-
-    /// Number of rows.
-    pub(crate) const fn len(&self) -> usize {
-        self.len
     }
 
     /// The rows as a batch.
@@ -99,16 +92,6 @@ impl Cells {
             CellType::Real => Self::Real(Float64Builder::new()),
             CellType::Flag => Self::Flag(BooleanBuilder::new()),
             CellType::Text => Self::Text(StringBuilder::new()),
-        }
-    }
-
-    const fn data_type(&self) -> DataType {
-        match self {
-            Self::Index(_) => DataType::UInt64,
-            Self::Whole(_) => DataType::Int64,
-            Self::Real(_) => DataType::Float64,
-            Self::Flag(_) => DataType::Boolean,
-            Self::Text(_) => DataType::Utf8,
         }
     }
 

@@ -159,13 +159,6 @@ impl Design {
     }
 }
 
-impl Design {
-    /// Its plan, or every rule that it breaks.
-    pub(crate) fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
-        Plan::new(&self.inner).map_err(|broken| illegal(py, &broken))
-    }
-}
-
 const fn extent(full: bool) -> Extent {
     if full { Extent::Full } else { Extent::Changed }
 }

@@ -23,9 +23,7 @@ use pyo3::pymodule;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::answers::{
-        call, find, infer, knobs, metrics, model_version, predict, presets,
-    };
+    use crate::answers::{call, knobs, metrics, model_version, presets};
     #[pymodule_export]
     use crate::design::Design;
     #[pymodule_export]

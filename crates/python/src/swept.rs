@@ -212,11 +212,12 @@ impl Run<'_> {
             let summary = sweep::evaluate_with(self.space, batch, stop, |outcome| {
                 collector.add(outcome);
             })?;
-            let all = rows.fetch_add(collector.len(), Ordering::Relaxed) + collector.len();
-            if all > self.max_rows {
+            let batch = collector.batch(self.schema);
+            let more = batch.as_ref().map_or(0, RecordBatch::num_rows);
+            if rows.fetch_add(more, Ordering::Relaxed) + more > self.max_rows {
                 return Some(Err(Ended::TooMany));
             }
-            Some(collector.batch(self.schema).map(|rows| (summary, rows)).map_err(Ended::Failed))
+            Some(batch.map(|rows| (summary, rows)).map_err(Ended::Failed))
         };
         sweep::run(places, size, threads, stop, work, |chunk, done| match done {
             Ok((summary, rows)) => {

@@ -3,7 +3,6 @@
 
 use std::any::Any;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -14,14 +13,6 @@ use pyo3::prelude::*;
 
 /// Longest delay before Ctrl-C takes effect.
 const PATIENCE: Duration = Duration::from_millis(50);
-
-/// Short work.
-///
-/// # Errors
-/// `RuntimeError` where it panics.
-pub(crate) fn unlocked<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| internal(&*panic))
-}
 
 /// Long work, which ends soon after a stop request.
 ///

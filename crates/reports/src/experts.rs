@@ -1,29 +1,14 @@
-//! The experts of a design that serves, as data: those that are kept or on the host, what fits on
-//! which machine, and what a trace of tasks says of them.
+//! The experts of a design that serves, as data: those that are kept or on the host, and what fits
+//! on which machine.
 
-mod traced;
-
-use model::design::file::Tree;
 use model::metric::published::Accuracy as PublishedAccuracy;
-use model::routing::pattern::{Goal, Patterns};
 use model::serving::capacity::{Capacity, capacities};
 use model::serving::experts::{Experts, published};
-use model::serving::traced::Traced;
-use model::serving::{Inference, ServingPlan, infer};
+use model::serving::{Inference, ServingPlan};
 
-use crate::typed::{Said, answers};
-use traced::{OfTrace, of_trace};
+use crate::typed::answers;
 
 answers! {
-    /// The object of `moescape experts --json`.
-    #[cfg_attr(feature = "schema", schemars(rename = "Experts"))]
-    struct ExpertsSaid {
-        /// Null for a model without experts.
-        experts: Option<OfExperts>,
-        /// What a router trace says; null without one.
-        trace: Option<OfTrace>,
-    }
-
     /// The experts of a model that serves.
     struct OfExperts {
         /// Routed experts of a layer.
@@ -78,17 +63,6 @@ answers! {
         /// Requests that there is room for beside them.
         requests: f64,
     }
-}
-
-/// The object of `moescape experts --json`: the experts of a design, and what a router trace says
-/// of them, null without one.
-///
-/// # Errors
-/// What of the trace isn't the model's.
-pub fn answer(plan: &ServingPlan, patterns: Option<&Patterns>, goal: Goal) -> Result<Tree, String> {
-    let said = |patterns| Traced::new(plan, patterns, goal).map(|it| of_trace(&it, patterns));
-    let trace = patterns.map(said).transpose()?;
-    Ok(ExpertsSaid { experts: of_experts(plan, &infer(plan)), trace }.said())
 }
 
 /// The section `experts` of an inference; none of a model without experts.

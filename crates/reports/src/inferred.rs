@@ -3,7 +3,6 @@
 //! The keys are public names and units stand in them. A design whose serving is illegal gives the
 //! same object with every metric null and its violations listed.
 
-use model::design::file::Tree;
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::Section;
@@ -12,9 +11,8 @@ use model::serving::{FirstTokens, Inference, Part, Replicas, ServingMemory, Serv
 use model::{Answer, MODEL_VERSION};
 
 use crate::experts::{self, OfExperts};
-use crate::layouts::{Layout, layout};
 use crate::report::{BrokenRule, broken};
-use crate::typed::{DesignFile, May, Named, Said, answers};
+use crate::typed::{DesignFile, May, Named, answers};
 
 answers! {
     /// The object of `moescape infer --json`.
@@ -53,6 +51,20 @@ answers! {
         band_of_requests: May<[f64; 2]>,
     }
 
+    /// A layout with the number of its instances.
+    struct Layout {
+        /// Instances of the model.
+        replicas: u64,
+        /// Devices of all of them.
+        devices: u64,
+        tensor_parallel_size: u64,
+        pipeline_parallel_size: u64,
+        /// Attention groups of an instance.
+        data_parallel_size: u64,
+        moe_expert_parallel_size: u64,
+        moe_tensor_parallel_size: u64,
+    }
+
     /// The instances that decode, and those that prefill apart.
     struct Pools {
         decode: Layout,
@@ -75,17 +87,11 @@ answers! {
     }
 }
 
-/// The inference of a design, legal or not; what was set and isn't read is warned of.
+/// The inference of a design, legal or not.
 #[must_use]
-pub fn inferred(design: &Design, set: &[KnobId]) -> Tree {
-    of_design(design, set).said()
-}
-
-/// Inference of a design, as [`inferred`] writes it, by its parts.
-#[must_use]
-pub fn of_design(design: &Design, set: &[KnobId]) -> Inferred {
+pub fn inferred(design: &Design) -> Inferred {
     match ServingPlan::new(design) {
-        Ok(plan) => legal(&plan, &infer(&plan), &unread(set)),
+        Ok(plan) => legal(&plan, &infer(&plan), &[]),
         Err(violations) => refused(design, &violations),
     }
 }
@@ -106,7 +112,9 @@ pub fn unread(set: &[KnobId]) -> Vec<String> {
     unread.map(|id| format!("{} is of training; serving does not read it", id.id())).collect()
 }
 
-fn refused(design: &Design, violations: &[Violation]) -> Inferred {
+/// The inference of a design that breaks rules.
+#[must_use]
+pub fn refused(design: &Design, violations: &[Violation]) -> Inferred {
     Inferred {
         design: DesignFile::of(design),
         metrics: Named::of(MetricId::of(Regime::Serving).map(|id| (id.metric().name, None))),
@@ -122,7 +130,9 @@ fn refused(design: &Design, violations: &[Violation]) -> Inferred {
     }
 }
 
-fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Inferred {
+/// The inference of a legal design, with warnings of knobs that aren't read.
+#[must_use]
+pub fn legal(plan: &ServingPlan, inference: &Inference, unread: &[String]) -> Inferred {
     let answer = Answer::Serving { plan, inference };
     let metrics = MetricId::of(Regime::Serving);
     let metrics = metrics.map(|id| (id.metric().name, answer.number(id)));
@@ -173,6 +183,20 @@ fn pools(plan: &ServingPlan) -> Pools {
     Pools {
         decode: layout(plan.layout(), decode),
         prefill: plan.prefill_layout().map(|it| layout(it, prefill)),
+    }
+}
+
+/// A layout with the number of its instances.
+#[must_use]
+pub fn layout(it: model::serving::Layout, replicas: u64) -> Layout {
+    Layout {
+        replicas,
+        devices: replicas * it.devices(),
+        tensor_parallel_size: it.tensor,
+        pipeline_parallel_size: it.pipeline,
+        data_parallel_size: it.data,
+        moe_expert_parallel_size: it.expert,
+        moe_tensor_parallel_size: it.expert_tensor,
     }
 }
 

@@ -6,8 +6,7 @@
 //! object with its metrics null and its violations listed. No formula lives here, and no clock,
 //! file or socket.
 //!
-//! [`report`] is a prediction, [`found`] a search for a
-//! layout, [`inferred`] and [`layouts`] how a design serves,
+//! [`report`] is a prediction, [`found`] a search for a layout, [`inferred`] how a design serves,
 //! [`registry`] what can be opened, set and measured.
 
 mod cores;
@@ -21,8 +20,6 @@ pub mod report;
 
 pub mod experts;
 
-pub mod exported;
-pub mod layouts;
 pub mod registry;
 
 pub mod inferred;

@@ -10,7 +10,7 @@ use model::ground::choice::Choice;
 use model::metric::{MetricId, Regime};
 use model::routing::Trace;
 use model::schedule::Task;
-use model::search::find::{Pool, remedies};
+use model::search::find::remedies;
 use model::search::verdict::Change;
 use model::training::anchor;
 use model::training::convention::Convention;
@@ -19,7 +19,6 @@ use model::training::estimate::{
 };
 use model::{Breakdown, Estimator, MODEL_VERSION, Plan, conventions, estimate};
 
-use crate::cores::Cores;
 use crate::predicted::{self, Range};
 use crate::typed::{Count, DesignFile, KnobValue, MetricSaid, Named, Real, Said, answers};
 
@@ -56,12 +55,6 @@ answers! {
         verdict: Option<MemoryVerdict>,
         /// Loads of experts.
         routing: Option<Loads>,
-    }
-
-    /// Predictions for several designs, in their order.
-    struct Predictions {
-        predictions: Vec<Prediction>,
-        model_version: &'static str,
     }
 
     /// A published run, with the model's error there.
@@ -267,25 +260,7 @@ pub enum Asked {
     Numbers,
 }
 
-/// Designs of a batch, at most. Each takes some milliseconds with its verdict, which tries many
-/// others; a sweep is what evaluates thousands.
-pub const MAX_DESIGNS: usize = 100;
-
-/// The predictions for designs, legal or not, in their order, on all cores.
-#[must_use]
-pub fn predict_all(designs: &[Design], asked: Asked) -> Tree {
-    let one = |estimator: &mut Estimator, design: &Design| prediction(estimator, design, asked);
-    let predictions = Cores::all().map(designs, one);
-    Predictions { predictions, model_version: MODEL_VERSION }.said()
-}
-
 /// The prediction for a design, legal or not, with its expert loads.
-#[must_use]
-pub fn predict(estimator: &mut Estimator, design: &Design, asked: Asked) -> Tree {
-    prediction(estimator, design, asked).said()
-}
-
-/// Prediction for a design, as [`predict`] writes it, by its parts.
 #[must_use]
 pub fn prediction(estimator: &mut Estimator, design: &Design, asked: Asked) -> Prediction {
     match estimator.estimate(design) {
@@ -300,13 +275,9 @@ pub fn whole(plan: &Plan, trace: Option<&Trace>) -> Tree {
     legal(plan, &estimate(plan), trace, Asked::Verdict).said()
 }
 
-/// The object of [`predict`] for a design that breaks rules.
+/// The prediction for a design that breaks rules.
 #[must_use]
-pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
-    illegal(design, violations).said()
-}
-
-fn illegal(design: &Design, violations: &[Violation]) -> Prediction {
+pub fn illegal(design: &Design, violations: &[Violation]) -> Prediction {
     let nothing = MetricId::of(Regime::Training).map(|id| (id.metric().name, MetricSaid::Unknown));
     Prediction {
         design: DesignFile::of(design),
@@ -328,8 +299,9 @@ fn illegal(design: &Design, violations: &[Violation]) -> Prediction {
     }
 }
 
-/// The prediction for a legal design.
-fn legal(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) -> Prediction {
+/// The prediction for a legal design, whose loads may be those of a trace.
+#[must_use]
+pub fn legal(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) -> Prediction {
     let derived = [
         ("data_parallel_size", plan.data_parallel_size()),
         ("expert_data_parallel_size", plan.expert_data_parallel_size()),

@@ -72,17 +72,11 @@ impl Column {
         if let Self::Axis(_, knob) | Self::Tie(knob) = self { Some(knob) } else { None }
     }
 
-    /// The metric whose values its cells are.
-    #[must_use]
-    pub const fn metric(self) -> Option<MetricId> {
-        if let Self::Metric(_, id) = self { Some(id) } else { None }
-    }
-
     /// Unit of a knob or a metric; empty without one.
     #[must_use]
     pub fn unit(self) -> Option<&'static str> {
-        let of_knob = self.knob().map(|id| id.knob().unit);
-        of_knob.or_else(|| Some(self.metric()?.metric().unit.name()))
+        let metric = if let Self::Metric(_, id) = self { Some(id.metric()) } else { None };
+        self.knob().map(|id| id.knob().unit).or_else(|| Some(metric?.unit.name()))
     }
 
     /// Type of its cells.
@@ -160,12 +154,10 @@ impl<'a> Table<'a> {
     /// Record of an outcome; `None` if the model has no estimate.
     #[must_use]
     pub fn record_of(&self, outcome: &Outcome<'a>) -> Option<Record<'a>> {
-        match *outcome {
-            Outcome::RuledOut { .. } => None,
-            Outcome::Legal { index, values, broken, near_limit, found, .. } => {
-                Some(Record { near_limit, broken, found, ..self.record(index, values) })
-            }
-        }
+        let Outcome::Legal { index, values, broken, near_limit, found, .. } = *outcome else {
+            return None;
+        };
+        Some(Record { near_limit, broken, found, ..self.record(index, values) })
     }
 
     /// Cells of a record, one for each column.

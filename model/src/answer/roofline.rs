@@ -11,6 +11,7 @@ use crate::device::kernel::{Block, Cost};
 use crate::device::operator::{self, Operators, Place};
 use crate::device::topology::Machine;
 use crate::ground::axis::LinkLevel;
+use crate::ground::sorting::sort_short;
 use crate::ground::source::{DERIVED, FLASH_ATTENTION, GDN, ROOFLINE, Source};
 use crate::ground::tally::Moved;
 use crate::ground::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
@@ -268,7 +269,8 @@ fn operators(kernels: Vec<Kernels>, micro_batches: f64, roofs: &Roofs) -> Vec<Op
             }
         }
     }
-    list.sort_by(|one, other| other.step_seconds().get().total_cmp(&one.step_seconds().get()));
+    let seconds = |operator: &Operator| operator.step_seconds().get();
+    sort_short(&mut list, |one, other| seconds(other).total_cmp(&seconds(one)));
     list
 }
 

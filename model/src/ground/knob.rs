@@ -48,13 +48,10 @@ impl Value {
     /// Its text; `None` if it is unset.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::None => None,
-            Self::Text(text) => Some(Cow::Borrowed(text)),
-            Self::Flag(_) | Self::Integer(_) | Self::Real(_) | Self::List(_) => {
-                Some(Cow::Owned(format!("{self}")))
-            }
+        if let Self::Text(text) = self {
+            return Some(Cow::Borrowed(text));
         }
+        (*self != Self::None).then(|| Cow::Owned(format!("{self}")))
     }
 }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::catalogue::memory_state::MemoryState;
 use crate::device::saved::Fate;
+use crate::ground::sorting::sort_short;
 use crate::ground::units::Bytes;
 use crate::schedule::Task;
 use crate::training::estimate::{Estimate, StageEstimate};
@@ -195,7 +196,7 @@ fn on_host(plan: &Plan, stage: &StageEstimate) -> Vec<Filling> {
     parts.push((Content::OptimizerStates, stage.host_memory.get() - saved));
     // Sums of tensors differ from their total in the last digits.
     parts.retain(|(_, bytes)| *bytes > 1.0);
-    parts.sort_by(|one, other| other.1.total_cmp(&one.1));
+    sort_short(&mut parts, |one, other| other.1.total_cmp(&one.1));
     parts
         .into_iter()
         .map(|(content, bytes)| Filling { content, bytes: Bytes::new(bytes) })

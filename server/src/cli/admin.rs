@@ -245,7 +245,7 @@ fn usage(asked: Usage) -> Result<(), Failure> {
         let (count, bytes) = (sum.count.to_string(), sum.bytes.to_string());
         vec![short(owner.as_ref()).to_owned(), kind.plural().to_owned(), count, bytes]
     }));
-    output::result(&output::table("llrr", &rows))
+    output::result(&operations::table("llrr", &rows))
 }
 
 fn list(asked: List) -> Result<(), Failure> {
@@ -283,7 +283,7 @@ fn print(things: &[StoredItem], as_json: bool) -> Result<(), Failure> {
             calendar::day(thing.used_at_secs),
         ]
     }));
-    output::result(&output::table("llllrll", &rows))
+    output::result(&operations::table("llllrll", &rows))
 }
 
 /// The things of these ids, each once.

@@ -62,7 +62,7 @@ pub(super) fn migrate(arguments: Migrate) -> Result<(), Failure> {
     output::result(&format!(
         "{}\nbrought {from} to {to}: {held}; each table's rows read back the same, by count and \
          digest. Traces stay in {}\n",
-        output::table("lrl", &rows),
+        operations::table("lrl", &rows),
         data.join(crate::store::traces::DIRECTORY).display()
     ))
 }

@@ -173,7 +173,7 @@ fn as_table(checks: &[Check]) -> String {
             vec![check.state.name().to_owned(), check.name.to_owned(), check.found.clone()]
         })
         .collect();
-    let mut text = output::table("lll", &rows);
+    let mut text = operations::table("lll", &rows);
     let todos = checks.iter().filter_map(|check| Some((check, check.todo.as_ref()?)));
     for (check, todo) in todos {
         let _ = write!(text, "\n{}, {}: {todo}\n", check.state.name(), check.name);

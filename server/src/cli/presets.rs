@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         vec![preset.id.into(), kind.into(), format!("{}: {story}", preset.title)]
     };
     let table = |presets: &[&Preset]| {
-        output::table("lll", &presets.iter().map(|preset| row(preset)).collect::<Vec<_>>())
+        operations::table("lll", &presets.iter().map(|preset| row(preset)).collect::<Vec<_>>())
     };
     let mut text = format!("Presets\n{}", table(&open));
     if !refused.is_empty() {

@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 
 use model::design::file::json;
 use model::run::quality::CAVEAT;
-use operations::sweep::Input;
 use operations::Refusal;
+use operations::sweep::Input;
 use present::format;
 use reports::typed::Said;
 use sweep::{FinalSimulation, Progress, Rounds, Space};
@@ -234,9 +234,7 @@ fn sweep_round(
         let mut rows = Vec::new();
         let batch = rounds.batch(chunk.clone())?;
         let summary = sweep::evaluate_with(space, batch, stop, |outcome| {
-            if let Some(writer) = &writer {
-                writer.add(outcome, &mut rows);
-            }
+            writer.iter().for_each(|writer| writer.add(outcome, &mut rows));
         });
         summary.map(|summary| (Progress::with_part(space, chunk, summary), rows))
     };

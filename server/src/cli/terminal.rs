@@ -6,13 +6,16 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use axum::body::Bytes;
 use clap::ArgMatches;
 use model::routing::Trace;
+use model::routing::pattern::Patterns;
 use operations::{Caller, Entry, Kind, Refusal, Wrong, files};
 
 use super::progress::ProgressLine;
 use super::{Failure, folder, output, trace};
 use crate::ground::calendar;
+use crate::store::traces;
 
 /// A person at a terminal, or a script.
 pub(super) struct Terminal {
@@ -90,6 +93,18 @@ impl Caller for Terminal {
         let refused = |line: String| Wrong::new("unreadable_trace", "trace", line);
         trace::read_trace(path).map_err(|lines| Refusal::of(lines.into_iter().map(refused)))
     }
+
+    fn patterns(&self, path: Option<&Path>, visited: usize) -> Result<Option<Patterns>, Refusal> {
+        let Some(path) = path else { return Ok(None) };
+        let refused = |line: String| Wrong::new("unreadable_trace", "trace", line);
+        let bytes =
+            trace::read_bytes(path).map_err(|lines| Refusal::of(lines.into_iter().map(refused)))?;
+        let read = traces::read_patterns(&Bytes::from(bytes), visited);
+        let shown = path.display();
+        read.map(Some).map_err(|errors| {
+            Refusal::of(errors.iter().map(|error| refused(format!("{shown}: {error}"))))
+        })
+    }
 }
 
 /// Refusal of a file or folder that can't be read.
@@ -105,7 +120,7 @@ pub(super) fn run(entry: &Entry, matches: &ArgMatches) -> Result<(), Failure> {
     let printed = (entry.print)(matches, &terminal);
     terminal.clear();
     let printed = printed.map_err(failure)?;
-    output::result(&printed.text)?;
+    output::bytes(&printed.bytes)?;
     printed.refusal.map_or(Ok(()), |refusal| Err(failure(refusal)))
 }
 

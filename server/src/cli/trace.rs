@@ -5,22 +5,10 @@ use std::io::Read;
 use std::path::Path;
 
 use axum::body::Bytes;
-use model::Plan;
-use model::design::Design;
-use model::design::violation::Violation;
-use model::ground::choice::Balance;
 use model::routing::Trace;
 use model::routing::text::{MAX_BYTES, TextError};
 
 use crate::store::traces;
-
-/// The plan of a design, with the loads of a trace where there is one: the design then names it.
-pub(super) fn plan(design: &mut Design, trace: Option<&Trace>) -> Result<Plan, Vec<Violation>> {
-    let Some(trace) = trace else { return Plan::new(design) };
-    design.routing.balance = Balance::Trace;
-    design.routing.trace = Some(trace.content_hash());
-    Plan::with_trace(design, trace)
-}
 
 /// The bytes of a trace, one more than are read where it is longer, so that it is known to be.
 pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Vec<String>> {

@@ -37,11 +37,6 @@ pub(crate) fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// Shape of one of two types.
-pub(crate) fn either<A: JsonSchema, B: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    json_schema!({"oneOf": [of::<A>(generator), of::<B>(generator)]})
-}
-
 /// Shape of any text.
 pub(crate) fn text(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "string"})

@@ -11,11 +11,9 @@ mod measured;
 mod json;
 mod budget;
 mod export;
-mod find;
 mod find_page;
 mod glossary;
 mod import;
-mod infer;
 mod kept;
 mod designs;
 mod card;
@@ -25,8 +23,6 @@ mod metrics;
 pub(crate) mod openapi;
 mod operations;
 mod palette;
-mod predict;
-mod preset_options;
 mod calibrate_page;
 mod import_page;
 mod presets;
@@ -51,7 +47,7 @@ mod stored_page;
 mod sweep_page;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, RawQuery};
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::routing::{get, post};
 use present::site::{Page, Place};
 
@@ -63,9 +59,8 @@ use crate::{designs::card as cards, http::layers, http::not_found, mcp};
 pub fn router(state: AppState) -> Router {
     cards::prepare();
     state.resume_sweeps();
-    let routes = Router::new()
-        // For people
-        .route("/", get(page::page))
+    // For people
+    let routes = pages()
         .route("/d/{id}", get(stored_page::open))
         .route("/d/{id}/recompute", post(stored_page::recompute))
         .route("/d/{id}/card.png", get(card::of_stored))
@@ -95,17 +90,10 @@ pub fn router(state: AppState) -> Router {
         .route(Page::Find.path(), get(find_page::page))
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))
-        .route(Page::Trust.path(), get(page::trust))
-        .route(Page::Ladder.path(), get(page::ladder))
-        .route(Page::Serving.path(), get(page::serving))
         .route(present::page::serving::MEASURED_PATH, get(measured::measured))
-        .route(Page::Budget.path(), get(page::budget))
         .route(present::page::budget::CSV_PATH, get(budget::table))
         .route(present::page::budget::MARKDOWN_PATH, get(budget::brief))
-        .route(Page::Schedule.path(), get(page::schedule))
         .route(present::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
-        .route(Page::Sweep.path(), get(sweep_page::builder))
-        .route(Page::Compare.path(), get(page::compare))
         .route(present::page::compare::CSV_PATH, get(page::comparison))
         .route(Page::Guide.path(), get(guide::contents))
         .route("/guide/{chapter}", get(guide::chapter))
@@ -139,6 +127,23 @@ pub fn router(state: AppState) -> Router {
     layers::around(routes, &state).with_state(state)
 }
 
+/// The routes of pages that a module takes over, but for those with an id.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others need nothing of the server")]
+fn pages() -> Router<AppState> {
+    let pages = Page::ALL.iter().copied();
+    let pages = pages.filter(|page| page.module().is_some() && !page.has_id());
+    pages.fold(Router::new(), |routes, page| {
+        let handler = match page {
+            Page::Explorer => get(page::explorer),
+            Page::Trust => get(page::trust),
+            Page::Serving => get(page::serving),
+            Page::Sweep => get(sweep_page::builder),
+            _ => get(move |State(state), request| page::plain(page, state, request)),
+        };
+        routes.route(page.path(), handler)
+    })
+}
+
 /// Every endpoint for programs, by its kind. The API's document is made from these, too.
 fn groups() -> Vec<Group> {
     let group = |name, description, parts: &[Vec<Endpoint>]| Group {
@@ -151,11 +156,8 @@ fn groups() -> Vec<Group> {
             "predictions",
             "Designs in, numbers out.",
             &[
-                predict::endpoints(),
-                infer::endpoints(),
                 experts::endpoints(),
                 operations::endpoints(),
-                find::endpoints(),
                 import::endpoints(),
                 calibrate::endpoints(),
             ],

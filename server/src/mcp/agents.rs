@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use operations::{Entry, OPERATIONS, Refusal};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
@@ -14,7 +15,6 @@ use rmcp::model::{
     ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     Reference, ServerCapabilities, ServerConfig,
 };
-use operations::{Entry, Refusal};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde::de::DeserializeOwned;
@@ -22,8 +22,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::refusals::{self, Listed};
-use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, described, deadline, weight};
-use super::tools;
+use super::tool::{Answer, Call, MAX_ARGUMENT_BYTES, deadline, described, weight};
 use super::{prompts, resources};
 use crate::net::client::{Client, identify};
 use crate::net::limits::FairQueue;
@@ -119,7 +118,8 @@ impl Agents {
                 told.send_replace((share, words));
             };
             let began = Instant::now();
-            let call = Call { base: &base, stop: &stopped, began, deadline: deadline(), hear: &hear };
+            let call =
+                Call { base: &base, stop: &stopped, began, deadline: deadline(), hear: &hear };
             let arguments = refusals::tree(arguments)?;
             (entry.brief)(arguments, &call)
         });
@@ -173,7 +173,7 @@ impl ServerHandler for Agents {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::all().map(described).collect();
+        let tools = OPERATIONS.iter().map(described).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -182,8 +182,8 @@ impl ServerHandler for Agents {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(entry) = tools::all().find(|entry| entry.name == request.name) else {
-            let known: Vec<&str> = tools::all().map(|entry| entry.name).collect();
+        let Some(entry) = OPERATIONS.iter().find(|entry| entry.name == request.name) else {
+            let known: Vec<&str> = OPERATIONS.iter().map(|entry| entry.name).collect();
             let name: String = request.name.chars().take(80).collect();
             let detail = format!("there is no tool `{name}`; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(detail, None));

@@ -6,9 +6,9 @@ use model::design::file::json;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
-use operations as said;
 use crate::registry;
 use crate::site::guide::{CHAPTERS, Chapter};
+use operations as said;
 
 /// Skill on using the tools well, in the form that agents load skills in.
 pub(crate) const SKILL: &str = include_str!("../../../docs/skill/SKILL.md");

@@ -121,6 +121,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     let served = SERVED.lines().take(20).collect::<Vec<_>>().join("\n");
     vec![
         ("predict", json!({"preset": preset, "details": true, "verdict": true})),
+        ("predict", json!({"designs": [{"schema": 1, "preset": preset}, {"schema": 1}]})),
         ("explain", json!({"preset": preset, "metric": "mfu"})),
         ("explain", json!({"preset": preset, "metric": "tpot_seconds", "depth": 2})),
         ("explain", json!({"preset": preset, "metric": "checkpoint_bytes"})),
@@ -133,6 +134,7 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         ("compare", json!({"designs": [{"preset": preset}, {"preset": preset, "set": ["mbs=2"]}]})),
         ("find", json!({"preset": preset, "keep": ["pp", "vpp", "cp", "tp", "ep"]})),
+        ("find", json!({"preset": preset, "evaluations": 1_000_000, "serve": true})),
         ("solve", json!({"preset": preset, "knob": "mbs", "target": "fits"})),
         (
             "sweep",
@@ -145,6 +147,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("infer", json!({"preset": preset, "set": ["tp=2"]})),
         ("experts", json!({"preset": preset})),
         ("budget", json!({"preset": preset, "set": ["run.train_tokens=1e12"]})),
+        ("export", json!({"preset": preset, "format": "megatron", "launcher": "slurm"})),
+        ("export", json!({"preset": preset, "format": "trace"})),
+        ("schedule", json!({"method": "zb_v", "stages": 4, "microbatches": 8, "forward": 0.5})),
+        ("routing", json!({"preset": preset, "set": ["routing.balance=skewed"]})),
         ("import", json!({"text": "{\"schema\": 1, \"preset\": \"qwen3-30b-a3b\"}"})),
         ("validate", json!({"model": "pangu", "rows": 3})),
         ("validate", json!({"runs": served, "rows": 3})),
@@ -248,6 +254,9 @@ async fn hostile_calls_are_refused_soon_and_in_words() {
             json!({"designs": vec![json!({"preset": "qwen3-30b-a3b"}); 9]}),
             "too_many_designs",
         ),
+        ("compare", json!({"designs": [preset, {"preset": "x", "tp": 8}]}), "unknown_argument"),
+        ("predict", json!({"designs": vec![json!({"schema": 1}); 101]}), "too_many_designs"),
+        ("predict", json!({"designs": [{"schema": 1}], "preset": "x"}), "several_designs"),
         ("sweep", json!({"spec": spec(100_000)}), "too_many_values"),
         ("sweep", json!({"spec": spec(4_000)}), "too_many_designs"),
         ("sweep", json!({}), "missing_spec"),
@@ -270,6 +279,9 @@ async fn hostile_calls_are_refused_soon_and_in_words() {
             json!({"preset": "qwen3-30b-a3b", "metric": "mfu", "depth": 99}),
             "out_of_range",
         ),
+        ("export", json!({"preset": "qwen3-30b-a3b", "format": "parquet"}), "wrong_arguments"),
+        ("schedule", json!({"method": "x", "stages": "y", "microbatches": 8}), "wrong_schedule"),
+        ("routing", json!({"preset": "qwen3-30b-a3b", "set": ["balance=uniform"]}), "even_loads"),
     ] {
         let rules = refused(&client, tool, arguments).await;
         assert_eq!(rules.first().map(String::as_str), Some(rule), "{tool}: {rules:?}");
@@ -309,7 +321,7 @@ fn the_skill_has_its_front_matter_and_names_every_tool_and_prompt() {
     let (head, body) = super::SKILL.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
     assert!(head.starts_with("name: moescape\ndescription: "), "{head}");
     assert!(head.lines().all(|line| line.len() <= 1_024 + 13));
-    for entry in super::tools::all() {
+    for entry in operations::OPERATIONS.iter() {
         assert!(body.contains(&format!("`{}`", entry.name)), "{}", entry.name);
     }
     let chapter = include_str!("../../../docs/guide/agents.md");
@@ -392,7 +404,7 @@ async fn a_call_with_a_thousand_mistakes_hears_of_the_first() {
 
 #[test]
 fn an_import_whose_caller_is_gone_is_not_done() {
-    let import = super::tools::all().find(|entry| entry.name == "import").unwrap();
+    let import = operations::OPERATIONS.iter().find(|entry| entry.name == "import").unwrap();
     let text = "python pretrain_gpt.py --num-layers 2";
     let call = |stop: bool| {
         let call = super::tool::Call {

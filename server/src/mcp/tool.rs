@@ -3,13 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::design::file::Tree;
-use operations::{Caller, Entry, Form, Kind, Refusal};
+use operations::{Caller, Entry, Form, Kind, Limits, Refusal};
 use rmcp::model::{JsonObject, Tool as Described, ToolAnnotations};
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ground::calendar;
@@ -19,6 +15,9 @@ pub(super) const MAX_ARGUMENT_BYTES: usize = 2 << 20;
 
 /// Seconds that a call may take, at most.
 pub(super) const MAX_SECONDS: u64 = 25;
+
+/// Estimates of one search, at most.
+const MAX_ESTIMATES: u64 = 20_000_000;
 
 /// A call under way.
 pub(super) struct Call<'a> {
@@ -60,8 +59,8 @@ impl Caller for Call<'_> {
         (self.hear)(share, words());
     }
 
-    fn max_seconds(&self) -> Option<u64> {
-        Some(MAX_SECONDS)
+    fn limits(&self) -> Limits {
+        Limits { seconds: MAX_SECONDS, estimates: MAX_ESTIMATES }
     }
 
     fn seconds(&self) -> f64 {
@@ -76,44 +75,6 @@ impl Caller for Call<'_> {
 /// An answer, and the same in words.
 pub(super) type Answer<T> = Result<(T, String), Refusal>;
 
-/// A tool.
-pub(super) trait Tool {
-    const NAME: &'static str;
-    const TITLE: &'static str;
-    const DESCRIPTION: &'static str;
-    /// Whether a call takes all cores for seconds.
-    const IS_SEARCH: bool = false;
-    type Input: DeserializeOwned + JsonSchema + 'static;
-    type Output: Serialize + JsonSchema + 'static;
-
-    /// Answers a call.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the input.
-    fn run(input: Self::Input, call: &dyn Caller) -> Answer<Self::Output>;
-}
-
-/// The entry of a tool.
-pub(super) const fn entry<T: Tool>() -> Entry {
-    Entry {
-        name: T::NAME,
-        summary: "",
-        title: T::TITLE,
-        description: T::DESCRIPTION,
-        is_search: T::IS_SEARCH,
-        has_command: false,
-        has_route: false,
-        examples: &[],
-        command: || clap::Command::new(T::NAME),
-        print: |_, _| Err(Refusal::new("no_command", "", "")),
-        brief: run::<T>,
-        answer: |_, _| Err(Refusal::new("no_answer", "", "")),
-        input: Form::of::<T::Input>(),
-        output: Form::of::<T::Output>(),
-        brief_form: Form::of::<T::Output>(),
-    }
-}
-
 /// An operation as the protocol lists it.
 pub(super) fn described(entry: &Entry) -> Described {
     let mut input = whole(entry.input, SchemaSettings::draft2020_12());
@@ -122,9 +83,7 @@ pub(super) fn described(entry: &Entry) -> Described {
     Described::new(entry.name, entry.description, input)
         .with_title(entry.title)
         .with_raw_output_schema(output.into())
-        .with_annotations(
-            ToolAnnotations::new().read_only(true).idempotent(true).open_world(false),
-        )
+        .with_annotations(ToolAnnotations::new().read_only(true).idempotent(true).open_world(false))
 }
 
 fn whole(form: Form, settings: SchemaSettings) -> JsonObject {
@@ -132,18 +91,6 @@ fn whole(form: Form, settings: SchemaSettings) -> JsonObject {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
     }
-}
-
-fn run<T: Tool>(arguments: Tree, call: &dyn Caller) -> Answer<Value> {
-    let input = operations::read::<T::Input>(arguments)?;
-    // Whoever left while they waited isn't worked for.
-    if !call.waits() {
-        return Err(call.ended("call again"));
-    }
-    let (output, text) = T::run(input, call)?;
-    let output = serde_json::to_value(output);
-    let output = output.map_err(|error| Refusal::new("internal", "", error.to_string()))?;
-    Ok((output, text))
 }
 
 /// The bytes of texts and keys in arguments, about.

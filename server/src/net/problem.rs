@@ -6,7 +6,6 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interchange::Fault;
 use model::design::file::json;
-use model::design::violation::Violation;
 use model::ground::knob::KnobError;
 use model::routing::text::TextError;
 use operations::{Kind, Origin, Refusal, Wrong};
@@ -80,7 +79,8 @@ impl Entry {
     fn from_wrong(wrong: Wrong, is_design: bool) -> Self {
         let at = pointer(&wrong.at);
         let pointer = match (wrong.argument.as_str(), wrong.origin) {
-            ("", Origin::Request) => at,
+            ("", Origin::Request | Origin::Option) => at,
+            ("", Origin::Trace) => at.replace('.', "/"),
             ("", Origin::Design | Origin::Rule) if is_design => at,
             ("", Origin::Design | Origin::Rule) => format!("/design{at}"),
             (argument, _) => format!("/{}{at}", argument.replace('.', "/")),
@@ -155,56 +155,10 @@ impl Problem {
         Self::unreadable("the spec can't be read", errors.into_iter().map(entry).collect())
     }
 
-    /// Designs of a batch that can't be read, each with its place.
-    pub(crate) fn unreadable_batch(designs: Vec<(usize, Vec<KnobError>)>) -> Self {
-        let detail = present::format::counted(designs.len() as u64, "design", "designs");
-        let detail = format!("{detail} of the batch can't be read, so that none is predicted");
-        let errors = designs.into_iter().flat_map(|(place, errors)| {
-            let start = format!("/designs/{place}");
-            errors.into_iter().map(move |error| Entry::from_error(&start, error))
-        });
-        Self::of_entries(StatusCode::BAD_REQUEST, detail, errors.collect())
-    }
-
-    /// A query for a search that can't be read: what is wrong with it, and with its design.
-    pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
-        let errors = errors.into_iter().map(|error| Entry::from_error("", error));
-        let of_design = of_design.into_iter().map(|error| Entry::from_error("/design", error));
-        Self::unreadable("the query can't be read", errors.chain(of_design).collect())
-    }
-
-    /// A query whose design breaks rules that no layout mends.
-    pub(crate) fn broken_rules(violations: Vec<Violation>) -> Self {
-        let detail = present::format::counted(violations.len() as u64, "rule is", "rules are");
-        let detail = format!("{detail} broken that no layout mends");
-        let entry = |broken: Violation| {
-            let knob = broken.knobs.first().map(|knob| knob.id()).unwrap_or_default();
-            let nearest = broken.nearest.iter();
-            Entry {
-                pointer: format!("/design{}", pointer(&knob)),
-                rule: broken.rule.to_owned(),
-                detail: broken.message,
-                nearest: nearest.map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
-            }
-        };
-        let errors = violations.into_iter().map(entry).collect();
-        Self::of_entries(StatusCode::UNPROCESSABLE_ENTITY, detail, errors)
-    }
-
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
     /// that isn't a tree.
     pub(crate) fn unreadable_trace(errors: Vec<TextError>) -> Self {
-        let entry = |error: TextError| Entry {
-            pointer: match (error.line, error.column) {
-                (0, _) => String::new(),
-                (line, 0) => format!("/line/{line}"),
-                (line, column) => format!("/line/{line}/column/{column}"),
-            },
-            rule: "unreadable_trace".to_owned(),
-            detail: error.message,
-            nearest: Vec::new(),
-        };
-        Self::unreadable("the trace can't be read", errors.into_iter().map(entry).collect())
+        Self::of_refusal(Refusal::of(errors.into_iter().map(Wrong::from)), false)
     }
 
     /// A change of a review session that isn't taken.
@@ -251,11 +205,14 @@ impl Problem {
     pub(crate) fn of_refusal(refusal: Refusal, is_design: bool) -> Self {
         let Refusal { kind, errors, .. } = refusal;
         let count = errors.len() as u64;
-        let of_design = errors.iter().all(|wrong| wrong.origin == Origin::Design);
+        let all_of = |origin| errors.iter().all(|wrong| wrong.origin == origin);
         let detail = present::format::counted(count, "error", "errors");
         let (status, detail) = match kind {
-            Kind::Unreadable if of_design => {
+            Kind::Unreadable if all_of(Origin::Design) => {
                 (StatusCode::BAD_REQUEST, format!("the design can't be read: {detail}"))
+            }
+            Kind::Unreadable if all_of(Origin::Trace) => {
+                (StatusCode::BAD_REQUEST, format!("the trace can't be read: {detail}"))
             }
             Kind::Unreadable => {
                 (StatusCode::BAD_REQUEST, format!("the request can't be read: {detail}"))

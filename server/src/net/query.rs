@@ -117,9 +117,8 @@ pub(crate) fn parameters<'a, const N: usize>(
 ) -> Result<[Option<Cow<'a, str>>; N], Problem> {
     let names = names.map(Into::into);
     let mut values = [const { None }; N];
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let (name, value) = (decoded(name)?, decoded(value)?);
+    for pair in split(query) {
+        let (name, value) = pair?;
         let Some(place) = names.iter().position(|known| name == *known) else {
             let name: String = name.chars().take(80).collect();
             let detail = format!("there is no `{name}` here; known are {}", names.join(", "));
@@ -131,6 +130,21 @@ pub(crate) fn parameters<'a, const N: usize>(
         }
     }
     Ok(values)
+}
+
+/// Every name with its value, in their order.
+pub(crate) fn pairs(query: &str) -> Result<Vec<(String, String)>, Problem> {
+    split(query).map(|pair| pair.map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+/// A name with its value, decoded.
+type Pair<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+fn split(query: &str) -> impl Iterator<Item = Result<Pair<'_>, Problem>> {
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Ok((decoded(name)?, decoded(value)?))
+    })
 }
 
 /// A text whose percent signs are read as addresses have them: `%61` is `a`. One that no two

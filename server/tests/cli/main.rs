@@ -5,6 +5,7 @@
 mod agents;
 mod budget;
 mod calibrate;
+mod compare;
 mod doctor;
 mod export;
 mod experts;

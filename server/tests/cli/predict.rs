@@ -218,7 +218,7 @@ fn everything_wrong_is_said_at_once_with_the_nearest() {
                 (nearest: 65536)
             error: cluster.hbm_usable_gib takes 1 to 4096 GiB, not NaN (nearest: 1)
             error: parallel.sequence_parallel takes true or false, not `maybe`
-            error: --set takes KNOB=VALUE, not `tp`
+            error: a setting is knob=value, such as tp=8, not `tp`
         "#]],
     );
 }

@@ -1,36 +1,35 @@
 //! A small site for servers of tests.
 
+use std::collections::BTreeMap;
+
+use present::site::Module;
+use serde_json::json;
 use tempfile::TempDir;
 
-/// Names in `site.json`, and the files below `pkg/` that they stand for.
-const FILES: &[(&str, &str)] = &[
-    ("js", "app.0123.js"),
-    ("wasm", "app_bg.4567.wasm"),
-    ("pages_js sweeps_js serving_js budget_js reviews_js", "pages.0123.js"),
-    ("pages_wasm sweeps_wasm serving_wasm budget_wasm reviews_wasm", "pages_bg.4567.wasm"),
-    ("worker", "worker.0123.js"),
-    ("share", "share.0123.js"),
-    ("import", "import.0123.js"),
-    ("save", "save.0123.js"),
-    ("find", "find.0123.js"),
-    ("finder", "finder.0123.js"),
-    ("habits", "habits.0123.js"),
-    ("css", "app.89ab.css"),
-    ("font", "inter.89ab.woff2"),
-];
+/// The scripts of pages.
+const SCRIPTS: [&str; 7] = ["worker", "share", "import", "save", "find", "finder", "habits"];
 
 /// Its directory; a file holds the end of its own name.
 pub(crate) fn directory() -> TempDir {
     let site = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| std::fs::write(site.path().join(path), text).unwrap();
     std::fs::create_dir(site.path().join("pkg")).unwrap();
-    let mut names = serde_json::Map::new();
-    for (keys, file) in FILES {
-        write(&format!("pkg/{file}"), file.rsplit('.').next().unwrap());
-        names.extend(keys.split(' ').map(|key| (key.to_owned(), format!("/pkg/{file}").into())));
-    }
+    let file = |name: &str| {
+        write(&format!("pkg/{name}"), name.rsplit('.').next().unwrap());
+        format!("/pkg/{name}")
+    };
+    // Every module is the same.
+    let module = json!({ "js": file("app.0123.js"), "wasm": file("app_bg.4567.wasm") });
+    let modules = Module::ALL.iter().map(|it| (it.name(), &module)).collect::<BTreeMap<_, _>>();
+    let scripts = SCRIPTS.map(|name| (name, file(&format!("{name}.0123.js"))));
+    let names = json!({
+        "css": file("app.89ab.css"),
+        "font": file("inter.89ab.woff2"),
+        "modules": modules,
+        "scripts": BTreeMap::from(scripts),
+    });
     write("pkg/app.0123.js.br", "js in brotli");
     write("favicon.svg", "<svg/>");
-    write("site.json", &serde_json::Value::Object(names).to_string());
+    write("site.json", &names.to_string());
     site
 }

@@ -143,18 +143,29 @@ async fn where_nothing_reaches_the_targets_the_nearest_miss_is_told() {
 async fn everything_that_is_wrong_with_a_query_is_told_with_its_place() {
     let body = json!({
         "design": {"schema": 1, "parallel": {"tpx": 8}},
-        "goal": "fast", "targets": ["mfu>=0.3", "mfa>=0.3"], "keep": ["tp", "pq"], "target": 1,
+        "goal": "fast", "targets": ["mfu>=0.3", "mfa>=0.3"], "keep": ["tp", "pq"],
     });
     let answer = TestApp::new().post(PATH, body.to_string()).await;
     let problem = answer.problem(StatusCode::BAD_REQUEST);
     let errors = problem["errors"].as_array().unwrap();
     let pointers: Vec<&str> = errors.iter().map(|one| one["pointer"].as_str().unwrap()).collect();
-    let wanted = ["/target", "/goal", "/targets/1", "/keep/1", "/design/parallel/tpx"];
+    let wanted = ["/design/parallel/tpx", "/goal", "/targets/1", "/keep/1"];
     assert_eq!(pointers, wanted);
     for error in errors {
         assert!(!error["nearest"].as_array().unwrap().is_empty(), "{error}");
     }
     assert_eq!(errors[2]["nearest"], json!(["mfu>=0.3"]));
+    let body = json!({"design": {"schema": 1}, "target": 1, "goals": "fast", "keep": 3});
+    let answer = TestApp::new().post(PATH, body.to_string()).await;
+    let problem = answer.problem(StatusCode::BAD_REQUEST);
+    let said = problem["errors"].as_array().unwrap().iter();
+    let said: Vec<_> = said.map(|one| [&one["pointer"], &one["nearest"]]).collect();
+    let wanted = [
+        [&json!("/goals"), &json!(["goal"])],
+        [&json!("/keep"), &json!([])],
+        [&json!("/target"), &json!(["targets"])],
+    ];
+    assert_eq!(said, wanted);
 }
 
 #[tokio::test]
@@ -162,7 +173,7 @@ async fn values_of_other_types_are_refused() {
     let app = TestApp::new();
     let design = json!({"schema": 1});
     for (body, pointer) in [
-        (json!({}), "/design"),
+        (json!({}), "/preset"),
         (json!({"design": 3}), "/design"),
         (json!({"design": design, "goal": 1}), "/goal"),
         (json!({"design": design, "targets": "mfu>=0.3"}), "/targets"),
@@ -238,7 +249,7 @@ async fn a_search_ends_when_its_client_goes_away() {
     assert!(whole.is_err(), "it was over before its client went");
     // Its turn is free again as soon as nothing of it runs any more.
     loop {
-        let answer = server.find(json!({"design": {"schema": 1}, "goal": "none"})).await;
+        let answer = server.find(json!({"design": {"schema": 1}, "goals": "none"})).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
         match server.find(small()).await.status {
             StatusCode::TOO_MANY_REQUESTS => tokio::time::sleep(soon).await,

@@ -73,6 +73,20 @@ async fn serving_that_breaks_rules_has_them_in_place_of_numbers() {
 }
 
 #[tokio::test]
+async fn the_layouts_of_its_devices_are_told_and_the_best_is_one_of_them() {
+    let path = format!("{PATH}/layouts");
+    let design = llama(&json!({"concurrency": 16}));
+    let answer = TestApp::new().post(&path, design.to_string()).await.json();
+    let front = answer["front"].as_array().unwrap();
+    assert!(front.contains(&answer["chosen"]), "{answer}");
+    assert_eq!(answer["design"]["preset"], "llama-3-70b");
+    let body = json!({"preset": "llama-3-70b"}).to_string();
+    let query = "set=accelerator=h100-sxm-80gb&set=num_devices=4&set=concurrency=16";
+    let by_address = TestApp::new().post(&format!("{path}?{query}"), body).await.json();
+    assert_eq!(by_address, answer);
+}
+
+#[tokio::test]
 async fn what_is_no_design_is_refused() {
     let answer = TestApp::new().post(PATH, "{".to_owned()).await;
     answer.problem(StatusCode::BAD_REQUEST);

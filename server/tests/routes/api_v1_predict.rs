@@ -135,17 +135,22 @@ async fn a_batch_that_cannot_be_read_gets_everything_that_is_wrong() {
     let errors = problem["errors"].as_array().unwrap();
     let pointers: Vec<&str> = errors.iter().map(|one| one["pointer"].as_str().unwrap()).collect();
     assert_eq!(pointers, ["/designs/1/parallel/tensor_model_parallel_size", "/designs/2"]);
-    for body in [r#"{"designs":{}}"#, r#"{"designs":[{"schema":1}],"preset":"deepseek-v3"}"#] {
+    let beside = [r#""preset":"deepseek-v3""#, r#""set":["tp=8"]"#, r#""design":{"schema":1}"#];
+    for more in beside {
+        let body = format!(r#"{{"designs":[{{"schema":1}}],{more}}}"#);
+        app.post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
+    }
+    for body in [r#"{"designs":{}}"#, r#"{"designs":[1]}"#, r#"{"designs":null}"#] {
         app.post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
     }
     let many = vec![r#"{"schema":1}"#; 101].join(",");
     for (number, body) in
         [(0, "{\"designs\":[]}".to_owned()), (101, format!("{{\"designs\":[{many}]}}"))]
     {
-        let refused = app.post(PATH, body).await;
+        let problem = app.post(PATH, body).await.problem(StatusCode::UNPROCESSABLE_ENTITY);
         let words = "POST /api/v1/sweeps evaluates many";
         assert_eq!(
-            refused.detail(StatusCode::UNPROCESSABLE_ENTITY),
+            problem["errors"][0]["detail"],
             format!("a batch has 1 to 100 designs, not {number}; {words}")
         );
     }
@@ -161,7 +166,11 @@ async fn a_verdict_is_made_when_it_is_asked_for() {
     assert_eq!(with["verdict"]["fits"], with["metrics"]["fits"]);
     assert!(!with["verdict"]["changes"].as_array().unwrap().is_empty());
     assert_eq!(with["metrics"], without["metrics"]);
-    for query in ["verdict=1", "verdicts=true"] {
+    let said = r#"{"design":{"schema":1,"training":{"micro_batch_size":4}},"verdict":true}"#;
+    assert_eq!(app.post(PATH, said).await.json(), with);
+    let answer = app.post(&format!("{PATH}?verdict=true"), said).await;
+    answer.problem(StatusCode::BAD_REQUEST);
+    for query in ["verdict=1", "verdicts=true", "set=tp"] {
         let answer = app.post(&format!("{PATH}?{query}"), body).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
     }

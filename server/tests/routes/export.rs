@@ -124,3 +124,29 @@ async fn the_sheet_says_what_a_script_has_no_word_for_and_what_that_costs() {
         "It has no word for memory.recompute_modules = moe_permute,moe_act,layernorm.".to_owned();
     assert!(sheet.texts(".share-warning p").contains(&lost), "{}", sheet.words());
 }
+
+#[tokio::test]
+async fn programs_get_a_file_as_text_with_its_report() {
+    let app = TestApp::new();
+    let body = r#"{"preset": "deepseek-v3", "format": "megatron", "launcher": "slurm"}"#;
+    let made = app.post("/api/v1/export", body).await.json();
+    let file = app.get(&format!("/export/megatron.sh?{LEGAL}&launcher=slurm&report=json")).await;
+    assert_eq!(made, file.json());
+    let body = r#"{"preset": "deepseek-v3", "set": ["tp=2"], "format": "toml"}"#;
+    let made = app.post("/api/v1/export", body).await.json();
+    assert_eq!(made["text"], app.get(&format!("/export/design.toml?{QUERY}")).await.text());
+    assert_eq!(made["differs"], false);
+    let body = r#"{"preset": "deepseek-v3", "format": "csv", "full": true}"#;
+    let problem = app.post("/api/v1/export", body).await.problem(StatusCode::BAD_REQUEST);
+    assert_eq!(problem["errors"][0]["pointer"], "/full");
+}
+
+#[tokio::test]
+async fn the_loads_of_a_design_are_routed_for_programs() {
+    let app = TestApp::new();
+    let routed = app.post("/api/v1/routing", r#"{"preset": "pangu-ultra-moe-6k@2"}"#).await.json();
+    assert_eq!((&routed["ranks"], routed["layers"].as_array().unwrap().len()), (&32.into(), 58));
+    let even = r#"{"preset": "pangu-ultra-moe-6k@2", "set": ["balance=uniform", "planner=none"]}"#;
+    let problem = app.post("/api/v1/routing", even).await;
+    problem.problem(StatusCode::UNPROCESSABLE_ENTITY);
+}

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 mod api_v1_budget;
+mod api_v1_compare;
 mod api_v1_designs;
 mod api_v1_experts;
 mod api_v1_find;

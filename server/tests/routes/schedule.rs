@@ -74,3 +74,26 @@ async fn a_design_leads_to_its_schedule() {
         assert_eq!(answer.header("location"), format!("/?{query}"));
     }
 }
+
+#[tokio::test]
+async fn a_schedule_is_run_for_programs_with_numbers_as_they_are() {
+    let app = TestApp::new();
+    let body = r#"{"method": "zb_v", "stages": 8, "microbatches": 32, "forward": 0.5}"#;
+    let answer = app.post("/api/v1/schedule", body).await.json();
+    assert_eq!(answer["schedule"]["chunks"], 2);
+    assert_eq!(answer["schedule"]["forward_seconds"], 0.5);
+    assert_eq!(answer["stages"].as_array().unwrap().len(), 8);
+    let body = r#"{"method": "zb_v", "stages": "many", "microbatches": 1.5, "p2p": -1}"#;
+    let problem = app.post("/api/v1/schedule", body).await.problem(StatusCode::BAD_REQUEST);
+    let errors = problem["errors"].as_array().unwrap().iter();
+    let lines: Vec<String> =
+        errors.map(|it| format!("{} {}", it["pointer"], it["detail"])).collect();
+    assert_text(
+        &lines.join("\n").replace('"', ""),
+        &expect![[r#"
+            /stages `stages` takes a whole number from 1 on, not `many`
+            /microbatches `microbatches` takes a whole number from 1 on, not `1.5`
+            /p2p `p2p` takes 0, or 1e-9 to 1e9 seconds, not `-1`
+        "#]],
+    );
+}

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use brotli::enc::BrotliEncoderParams;
 use brotli::enc::command::BrotliDistanceParams;
 use rayon::prelude::*;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::Quality;
@@ -45,10 +46,8 @@ pub(crate) fn read_tree(directory: &Path) -> Result<Vec<File>> {
 /// The files of the site that are written by hand, beside the public ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Texts<'a> {
-    /// The scripts of the workers that use a module, with their names.
-    pub(crate) workers: &'a [(&'a str, &'a str)],
-    /// The other scripts, with their names.
-    pub(crate) scripts: &'a [(&'a str, &'a str)],
+    /// The scripts of pages and of workers, by their names.
+    pub(crate) scripts: &'a [(&'static str, String)],
     /// The scripts of keys and palette by their names, each behind those that it imports.
     pub(crate) habits: &'a [(&'static str, String)],
     /// The service worker.
@@ -82,42 +81,35 @@ pub(crate) fn assemble(
     let font = format!("/pkg/{}", package.add("inter", "woff2", texts.font)?);
     ensure!(texts.style.contains(FONT), "the style sheet doesn't name {FONT}");
     let css = package.add("app", "css", texts.style.replace(FONT, &font).as_bytes())?;
-    let mut names = serde_json::json!({ "css": format!("/pkg/{css}"), "font": font });
+    let mut names = json!({ "css": format!("/pkg/{css}"), "font": font });
+    // Scripts name the files of modules as if they had no hash.
+    let mut placeholders = Vec::new();
     for parts in modules {
         let stem = format!("{}_bg", parts.name);
         let wasm = package.add(&stem, "wasm", &fs::read(&parts.wasm)?)?;
         // The glue names its module, so that it can't meet another build's.
         let glue = fs::read_to_string(&parts.js)?.replace(&format!("{stem}.wasm"), &wasm);
-        let js = package.add(parts.name, "js", glue.as_bytes())?;
-        let prefix = if parts.name == "app" { String::new() } else { format!("{}_", parts.name) };
-        names[format!("{prefix}js")] = format!("/pkg/{js}").into();
-        names[format!("{prefix}wasm")] = format!("/pkg/{wasm}").into();
+        let js = package.add(&parts.name, "js", glue.as_bytes())?;
+        placeholders.push((format!("/pkg/{}.js", parts.name), format!("/pkg/{js}")));
+        placeholders.push((format!("/pkg/{stem}.wasm"), format!("/pkg/{wasm}")));
+        names["modules"][&parts.name] =
+            json!({ "js": format!("/pkg/{js}"), "wasm": format!("/pkg/{wasm}") });
         for snippet in read_tree(&parts.snippets)? {
             write(&package.directory.join("snippets").join(snippet.path), &snippet.bytes)?;
         }
     }
-    let files = ["studies", "search"].map(|module| {
-        [("js", ".js"), ("wasm", "_bg.wasm")].map(|(key, end)| {
-            let named = names[format!("{module}_{key}")].as_str().unwrap_or_default().to_owned();
-            (format!("/pkg/{module}{end}"), named)
-        })
-    });
     let linked = |text: &str| {
-        let files = files.iter().flatten();
-        files.fold(text.to_owned(), |text, (placeholder, named)| text.replace(placeholder, named))
+        let pairs = placeholders.iter();
+        pairs.fold(text.to_owned(), |text, (placeholder, file)| text.replace(placeholder, file))
     };
-    for (name, worker) in texts.workers {
-        let file = package.add(name, "js", linked(worker).as_bytes())?;
-        names[*name] = format!("/pkg/{file}").into();
-    }
     for (name, script) in texts.scripts {
-        let file = package.add(name, "js", script.as_bytes())?;
-        names[*name] = format!("/pkg/{file}").into();
+        let file = package.add(name, "js", linked(script).as_bytes())?;
+        names["scripts"][*name] = format!("/pkg/{file}").into();
     }
     let habits: Vec<_> = texts.habits.iter().map(|(name, text)| (*name, linked(text))).collect();
     let habits = package.add_linked(&habits)?;
     if let Some(main) = habits.last() {
-        names["habits"] = main.clone().into();
+        names["scripts"]["habits"] = main.clone().into();
     }
     package.compress(quality)?;
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
@@ -128,25 +120,39 @@ pub(crate) fn assemble(
     fs::rename(&fresh, &site).with_context(|| format!("cannot write {}", site.display()))
 }
 
+/// Names of the files that make up the explorer.
+const EXPLORER: [&str; 10] = [
+    "/modules/explorer/js",
+    "/modules/explorer/wasm",
+    "/css",
+    "/font",
+    "/scripts/worker",
+    "/scripts/share",
+    "/scripts/import",
+    "/scripts/save",
+    "/modules/studies/js",
+    "/modules/studies/wasm",
+];
+
 /// The service worker of this site: it knows the files that make up the explorer by their names, so
 /// that its bytes change with every build that a visitor would notice.
 fn service_worker(text: &str, names: &serde_json::Value, habits: &[String]) -> String {
-    let own = "js wasm css font worker share import save studies_js studies_wasm".split(' ');
-    let own = own.filter_map(|key| names[key].as_str().map(str::to_owned));
+    let name = |path: &str| names.pointer(path).and_then(|name| name.as_str());
+    let own = EXPLORER.into_iter().filter_map(|path| name(path).map(str::to_owned));
     // Who reads another language gets its files with the first page, and they are kept then.
     let is_common = |file: &&String| {
         !["/pkg/chinese.", "/pkg/translate."].iter().any(|it| file.starts_with(it))
     };
     let habits = habits.iter().filter(is_common).cloned();
     let files: Vec<String> = own.chain(habits).collect();
-    let list = serde_json::json!(files).to_string();
+    let list = json!(files).to_string();
     // All names: a page of any kind that is of another build is a new version.
     let version = hash(format!("{text}{names}{list}").as_bytes());
-    let named = |key: &str| names[key].to_string();
+    let named = |path: &str| json!(name(path)).to_string();
     text.replace("\"VERSION\"", &format!("\"{}\"", &version[..16]))
         .replace("[\"FILES\"]", &list)
-        .replace("\"MODULE\"", &named("wasm"))
-        .replace("\"STYLE\"", &named("css"))
+        .replace("\"MODULE\"", &named("/modules/explorer/wasm"))
+        .replace("\"STYLE\"", &named("/css"))
 }
 
 /// The directory of files that browsers may keep forever.

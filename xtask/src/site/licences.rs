@@ -2,18 +2,18 @@
 //! site and `moescape licences` show them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::wasm::module_packages;
+use super::wasm::{self, Module};
 use crate::command;
 use crate::workspace::Workspace;
 
 /// One platform for all, so that the list is the same wherever it is made.
 const SERVER_TARGET: &str = "x86_64-unknown-linux-gnu";
-const SITE_TARGET: &str = "wasm32-unknown-unknown";
 
 /// Beginnings of the names of files that hold a licence or a notice, in lower case.
 const FILES: [&str; 5] = ["licen", "copying", "copyright", "notice", "unlicense"];
@@ -40,7 +40,7 @@ struct Package {
 pub(crate) fn text(workspace: &Workspace) -> Result<String> {
     let server = ["--package", "server", "--features", "embed-site"];
     let mut used = packages_in_use(workspace, SERVER_TARGET, &server)?;
-    used.append(&mut packages_in_use(workspace, SITE_TARGET, &module_packages())?);
+    used.append(&mut packages_in_use(workspace, wasm::TARGET, &Module::packages(workspace))?);
     let known = packages(workspace)?;
     let mut list = String::new();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -81,7 +81,7 @@ pub(crate) fn text(workspace: &Workspace) -> Result<String> {
 fn packages_in_use(
     workspace: &Workspace,
     target: &str,
-    selection: &[&str],
+    selection: &[impl AsRef<OsStr>],
 ) -> Result<BTreeSet<(String, String)>> {
     let mut tree = workspace.cargo(["tree", "--locked", "--prefix", "none", "--format", "{p}"]);
     tree.args(["--edges", "normal,no-proc-macro", "--target", target]).args(selection);
@@ -98,7 +98,7 @@ fn packages_in_use(
 fn packages(workspace: &Workspace) -> Result<BTreeMap<(String, String), Package>> {
     let mut metadata = workspace.cargo(["metadata", "--locked", "--format-version", "1"]);
     metadata.args(["--features", "server/embed-site"]);
-    for target in [SERVER_TARGET, SITE_TARGET] {
+    for target in [SERVER_TARGET, wasm::TARGET] {
         metadata.args(["--filter-platform", target]);
     }
     let metadata: serde_json::Value = serde_json::from_str(&command::output(&mut metadata)?)?;

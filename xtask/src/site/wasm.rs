@@ -1,5 +1,6 @@
 //! The modules: compiled by cargo, bound by wasm-bindgen, made smaller by wasm-opt.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,9 @@ use crate::command;
 use crate::tool::Node;
 use crate::workspace::Workspace;
 
+/// The platform that modules are compiled for.
+pub(super) const TARGET: &str = "wasm32-unknown-unknown";
+
 /// WebAssembly features that rustc's output may use; wasm-opt must know each, and may not add
 /// others.
 const WASM_FEATURES: &str = "--enable-bulk-memory --enable-multivalue --enable-mutable-globals \
@@ -19,57 +23,42 @@ const WASM_FEATURES: &str = "--enable-bulk-memory --enable-multivalue --enable-m
 /// Output files of wasm-bindgen.
 pub(crate) struct Parts {
     /// The stem of its files.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) wasm: PathBuf,
     pub(crate) js: PathBuf,
     /// JavaScript that crates bring with them; the directory may be absent.
     pub(crate) snippets: PathBuf,
 }
 
-/// A module of the site: the explorer, its studies, the search for layouts, the pages beside it,
-/// those of sweeps, serving, budgets, or review sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Module {
-    Explorer,
-    Studies,
-    Search,
-    Pages,
-    Sweeps,
-    Serving,
-    Budget,
-    Reviews,
+/// A module of the site: a package in `app/modules` whose manifest says what it may weigh.
+#[derive(Clone, Debug)]
+pub(crate) struct Module {
+    /// The name of its directory: the stem of its files.
+    pub(crate) name: String,
+    /// The package that it is compiled from.
+    package: String,
+    /// Largest size on the wire.
+    pub(crate) max_bytes: u64,
 }
 
 impl Module {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Explorer,
-        Self::Studies,
-        Self::Search,
-        Self::Pages,
-        Self::Sweeps,
-        Self::Serving,
-        Self::Budget,
-        Self::Reviews,
-    ];
-
-    /// The stem of its files, and the package that it is compiled from.
-    const fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Explorer => ("app", "module-explorer"),
-            Self::Studies => ("studies", "module-studies"),
-            Self::Search => ("search", "module-search"),
-            Self::Pages => ("pages", "module-pages"),
-            Self::Sweeps => ("sweeps", "module-sweeps"),
-            Self::Serving => ("serving", "module-serving"),
-            Self::Budget => ("budget", "module-budget"),
-            Self::Reviews => ("reviews", "module-reviews"),
-        }
+    /// All of them, in the order of their names.
+    pub(crate) fn all(workspace: &Workspace) -> Vec<Self> {
+        workspace.packages.iter().filter_map(Self::of_package).collect()
     }
-}
 
-/// The packages of all modules, as arguments for cargo.
-pub(crate) fn module_packages() -> Vec<&'static str> {
-    Module::ALL.iter().flat_map(|module| ["--package", module.names().1]).collect()
+    fn of_package(package: &serde_json::Value) -> Option<Self> {
+        let max_bytes = package["metadata"]["site"]["max-bytes"].as_u64()?;
+        let directory = Path::new(package["manifest_path"].as_str()?).parent()?;
+        let name = directory.file_name()?.to_str()?.to_owned();
+        Some(Self { name, package: package["name"].as_str()?.to_owned(), max_bytes })
+    }
+
+    /// The packages of all modules, as arguments for cargo.
+    pub(crate) fn packages(workspace: &Workspace) -> Vec<String> {
+        let packages = Self::all(workspace).into_iter().map(|module| module.package);
+        packages.flat_map(|package| ["--package".to_owned(), package]).collect()
+    }
 }
 
 /// Settings of the profile `dev` for a draft: views run in the browser at every move of a knob, so
@@ -86,33 +75,51 @@ pub(crate) fn compile(
     workspace: &Workspace,
     quality: Quality<'_>,
 ) -> Result<Vec<(Module, PathBuf)>> {
-    let mut build = workspace.cargo(["build", "--target", "wasm32-unknown-unknown"]);
-    build.args(module_packages());
+    let mut build = workspace.cargo(["build", "--target", TARGET]);
+    build.args(Module::packages(workspace));
     let profile = match quality {
         Quality::Draft => {
             build.args(DRAFT.iter().flat_map(|setting| ["--config", setting]));
             "debug"
         }
         Quality::Release(_) => {
-            build.args(["--profile", "wasm-release"]);
+            build.args(["--profile", "wasm-release", "--config", &short_paths(workspace)?]);
             "wasm-release"
         }
     };
     command::run(&mut build)?;
-    let directory = workspace.target.join("wasm32-unknown-unknown").join(profile);
-    let file =
-        |module: Module| directory.join(module.names().1.replace('-', "_")).with_extension("wasm");
-    Ok(Module::ALL.into_iter().map(|module| (module, file(module))).collect())
+    let directory = workspace.target.join(TARGET).join(profile);
+    let compiled = |module: Module| {
+        let file = directory.join(module.package.replace('-', "_")).with_extension("wasm");
+        (module, file)
+    };
+    Ok(Module::all(workspace).into_iter().map(compiled).collect())
+}
+
+/// Setting of cargo that takes the directories of dependencies out of the places that panics name:
+/// a module is smaller, and the same wherever it is built.
+fn short_paths(workspace: &Workspace) -> Result<String> {
+    let mut metadata = workspace.cargo(["metadata", "--locked", "--format-version", "1"]);
+    metadata.args(["--filter-platform", TARGET]);
+    let metadata: serde_json::Value = serde_json::from_str(&command::output(&mut metadata)?)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let foreign = packages.iter().filter(|package| !package["source"].is_null());
+    let manifests = foreign.filter_map(|package| package["manifest_path"].as_str());
+    let directories: BTreeSet<_> =
+        manifests.filter_map(|manifest| Path::new(manifest).parent()?.parent()?.to_str()).collect();
+    let flags = directories.into_iter().map(|it| format!("'--remap-path-prefix={it}='"));
+    let flags = flags.collect::<Vec<_>>().join(",");
+    Ok(format!("target.{TARGET}.rustflags=[{flags}]"))
 }
 
 /// Writes a module's JavaScript glue. Names of functions stay where wasm-opt is to read them.
 pub(crate) fn bind(
     workspace: &Workspace,
-    module: Module,
+    module: &Module,
     compiled: &Path,
     quality: Quality<'_>,
 ) -> Result<Parts> {
-    let (name, _) = module.names();
+    let name = &module.name;
     let directory = workspace.target.join("site.parts").join(name);
     if directory.exists() {
         fs::remove_dir_all(&directory)?;
@@ -127,7 +134,7 @@ pub(crate) fn bind(
         .generate(&directory)
         .context("wasm-bindgen failed")?;
     Ok(Parts {
-        name,
+        name: name.clone(),
         wasm: directory.join(format!("{name}_bg.wasm")),
         js: directory.join(format!("{name}.js")),
         snippets: directory.join("snippets"),
@@ -139,7 +146,8 @@ pub(crate) fn bind(
 /// without making code less regular: 0.8 % less. Functions in the order of their names are beside
 /// similar ones: 0.6 % less.
 const PASSES: &str = "-O1 --dae-optimizing --merge-blocks --rse --vacuum --dae-optimizing \
-    --merge-blocks --rse --vacuum -O1 --reorder-functions-by-name --strip-debug";
+    --merge-blocks --rse --vacuum -O1 --reorder-functions-by-name --strip-debug \
+    --strip-target-features";
 
 /// Makes a module smaller in place. Never with `--fast-math`: numbers must not change.
 pub(crate) fn optimize(workspace: &Workspace, node: &Node, parts: &Parts) -> Result<()> {

@@ -65,7 +65,7 @@ const VIEWS: [&str; 2] = ["app", "leptos"];
 
 /// Fails with every import that breaks a rule, each with its place.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    let mut complaints = dependencies(workspace)?;
+    let mut complaints = upward(&workspace.packages);
     for (name, limit) in CRATES {
         let tree = Tree::read(&workspace.root, &format!("{name}/src"))?;
         complaints.extend(tree.complaints(limit));
@@ -262,18 +262,11 @@ fn views(file: &File, tokens: &[Token<'_>]) -> Option<String> {
     Some(format!("{}:{}: names {}, and writes no page", file.path, found.line, found.text))
 }
 
-/// The dependencies of the workspace's packages that lead upwards.
-fn dependencies(workspace: &Workspace) -> Result<Vec<String>> {
-    let arguments = ["metadata", "--format-version", "1", "--no-deps"];
-    let text = command::output(&mut workspace.cargo(arguments))?;
-    Ok(upward(&serde_json::from_str(&text)?))
-}
-
 /// `model` and what lies in `crates` depend on neither `app` nor `server`, `app` not on `server`.
-fn upward(metadata: &serde_json::Value) -> Vec<String> {
+fn upward(packages: &[serde_json::Value]) -> Vec<String> {
     let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
     let mut complaints = Vec::new();
-    for package in list(&metadata["packages"]) {
+    for package in packages {
         let (name, path) = (package["name"].as_str(), package["manifest_path"].as_str());
         let forbidden: &[&str] = match name {
             Some("app") => &["server"],
@@ -381,13 +374,13 @@ mod tests {
 
     #[test]
     fn a_crate_of_the_ground_depends_on_none_above() {
-        let metadata = serde_json::json!({"packages": [
+        let packages = serde_json::json!([
             {"name": "model", "manifest_path": "/m/Cargo.toml", "dependencies": [{"name": "libm"}]},
             {"name": "app", "manifest_path": "/a/Cargo.toml", "dependencies": [{"name": "server"}]},
             {"name": "sweep", "manifest_path": "/crates/s/Cargo.toml",
              "dependencies": [{"name": "app"}, {"name": "model"}]},
-        ]});
+        ]);
         let expected = ["/a/Cargo.toml depends on server", "/crates/s/Cargo.toml depends on app"];
-        assert_eq!(upward(&metadata), expected);
+        assert_eq!(upward(packages.as_array().unwrap()), expected);
     }
 }

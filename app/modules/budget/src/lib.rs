@@ -2,10 +2,11 @@
 
 #![cfg(target_family = "wasm")]
 
+use present::site::Module;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::document::body::budget();
+    app::page::take_over::<{ Module::Budget as usize }>();
 }

@@ -2,12 +2,13 @@
 
 #![cfg(target_family = "wasm")]
 
+use present::site::Module;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::document::body::explorer();
+    app::page::take_over::<{ Module::Explorer as usize }>();
 }
 
 /// Every number of a link's estimate, to be compared bit by bit with the native ones.

@@ -2,12 +2,13 @@
 
 #![cfg(target_family = "wasm")]
 
+use present::site::Module;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::document::body::reviews();
+    app::page::take_over::<{ Module::Reviews as usize }>();
 }
 
 /// Answers a question of a script on the design in a link, as the explorer's module does.

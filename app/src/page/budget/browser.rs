@@ -7,30 +7,22 @@ use present::page::budget::{BudgetInput, asked, labels};
 use present::site::Page;
 
 use super::state::State;
-use crate::browser::dom::{clicked_link, focus_again};
+use crate::browser::dom::{focus_again, followed};
 use crate::browser::follow_state;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
-    let spoken = move || match state.is_stale() {
+    let spoken = move || match state.outcome.is_stale() {
         true => "This design can't train.".to_owned(),
-        false => state.with_shown(labels::headline),
+        false => state.outcome.with_shown(labels::headline),
     };
-    follow_state(move || state.with(BudgetInput::address), spoken)
+    follow_state(move || state.outcome.with_asked(BudgetInput::address), spoken)
 }
 
 /// Follows a link to this page by changing its state; all other clicks go their way.
 pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
-    let Some((link, address)) = clicked_link(event) else { return };
-    if let Some(metric) = link.get_attribute("data-explain") {
-        // The link itself leads to the terms.
-        state.explain(&metric);
-        return;
-    }
-    let query = address.strip_prefix(Page::Budget.path());
-    let query = query.filter(|rest| rest.is_empty() || rest.starts_with('?'));
-    let Some(Ok(other)) = query.map(asked) else { return };
-    event.prevent_default();
+    state.outcome.follow(event);
+    let Some((link, other)) = followed(event, Page::Budget, asked) else { return };
     state.ask(other);
     // A link that is gone with what it changed leaves the focus to the form.
     focus_again(link.id(), "preset".to_owned(), false);

@@ -12,7 +12,7 @@ use present::words::name;
 use crate::panel::header;
 
 /// Says what is wrong with a link.
-pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
+pub(super) fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
     let items: Vec<_> = errors.iter().map(item).collect();
     let rest = openable_rest(raw).map(|design| {
         let query = link::encode(&design);

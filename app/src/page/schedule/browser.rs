@@ -8,7 +8,7 @@ use present::page::schedule::{labels, query};
 use present::site::Page;
 
 use super::state::State;
-use crate::browser::dom::{clicked_link, focus_again};
+use crate::browser::dom::{focus_again, followed};
 use crate::browser::follow_state;
 
 /// Ties the state to the address; gives the node of the live region.
@@ -22,10 +22,7 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
 
 /// Follows a link to this page by changing its state; all other clicks go their way.
 pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
-    let Some((link, address)) = clicked_link(event) else { return };
-    let query = address.strip_prefix(Page::Schedule.path()).filter(|rest| !rest.starts_with('/'));
-    let Some(Ok(input)) = query.map(query::decode) else { return };
-    event.prevent_default();
+    let Some((link, input)) = followed(event, Page::Schedule, query::decode) else { return };
     state.ask(input);
     // A link that mends is gone with what it mends.
     focus_again(link.id(), "method".to_owned(), false);

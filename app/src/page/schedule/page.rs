@@ -2,37 +2,25 @@
 
 use std::sync::Arc;
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use present::format;
 use present::page::schedule::input::Input;
 use present::page::schedule::run::ScheduleRun;
-use present::page::schedule::{broken, labels, query, server_html};
+use present::page::schedule::{broken, form, labels, query, server_html};
 use present::site::Page;
 use present::timeline::Scene;
 
+use super::browser;
 use super::state::State;
-use super::{browser, form};
 use crate::browser::on_server;
-use crate::browser::{copy as copy_text, reset_soon};
-use crate::panel::header;
+use crate::panel::asking;
 use crate::timeline::{TimelineFigure, timeline};
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {
-    let main = match query::decode(raw) {
-        Ok(input) => Either::Left(live(input)),
-        Err(errors) => {
-            let html = on_server(|| broken::html(raw, &errors));
-            Either::Right(view! { <main id="results" class="broken-link" inner_html=html></main> })
-        }
-    };
-    view! {
-        <div class="schedule-page">
-            {header::beside(Page::Schedule, "results", "Skip to the results")}
-            {main}
-        </div>
-    }
+    let main =
+        query::decode(raw).map(live).map_err(|errors| on_server(|| broken::html(raw, &errors)));
+    asking::page(Page::Schedule, main)
 }
 
 fn live(input: Input) -> impl IntoView {
@@ -49,15 +37,11 @@ fn live(input: Input) -> impl IntoView {
     view! {
         <main class="schedule-main" on:click=move |event| browser::follow_link(state, &event)>
             <h1>{Page::Schedule.title()}</h1>
-            {form::form(state)}
+            {asking::form(state, Page::Schedule, "Schedule and task times", |state| {
+                form::html(&state.input(), state.refusal().as_ref())
+            })}
             <div id="results" class="schedule-results" class:stale=move || state.is_stale()>
-                <div
-                    class="verdict broken"
-                    role="region"
-                    aria-label="Broken rules"
-                    hidden=move || !state.is_stale()
-                    inner_html=problems
-                ></div>
+                {asking::verdict(move || state.is_stale(), problems)}
                 <section
                     class="cards"
                     aria-label="Numbers of a step"
@@ -124,26 +108,14 @@ fn figure(state: State) -> impl IntoView {
 
 /// Command that runs the schedule in a terminal.
 fn command(state: State) -> impl IntoView {
-    let copied = RwSignal::new(false);
     let line = move || labels::command(&state.input());
-    let copy = move |_| {
-        copy_text(untrack(line), move |done| {
-            // The page may be gone by then.
-            let _ = copied.try_set(done);
-            reset_soon(copied);
-        });
-    };
     let slow = move || state.input().uneven_stage().is_some();
     view! {
         <section class="card schedule-card" aria-labelledby="command-title">
             <h2 id="command-title">"The same in a terminal"</h2>
             <div class="schedule-command">
                 <code>{line}</code>
-                <button type="button" class="button" on:click=copy>
-                    <span aria-live="polite">
-                        {move || if copied.get() { "Copied" } else { "Copy command" }}
-                    </span>
-                </button>
+                {asking::copy_button(line)}
             </div>
             <p class="muted" hidden=move || !slow()>
                 "The command has equal stages: the slow one isn't in it."

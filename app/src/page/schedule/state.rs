@@ -4,10 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use model::ground::choice::{Choice, Method};
+use present::page::schedule::form;
 use present::page::schedule::input::{Field, Input};
 use present::page::schedule::run::{self, Refusal, Row, ScheduleRun};
+use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use crate::browser::Later;
+use crate::panel::asking::{self, Asking};
+use crate::widget::number_box::NOT_A_NUMBER;
 
 /// A comparison that takes long follows when the numbers have been still for this long.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -101,24 +107,16 @@ impl State {
         });
     }
 
-    /// A box holds what isn't a number, and a browser doesn't tell what.
-    pub(super) fn write_nonsense(self, field: Field) {
-        self.write(field, "not a number");
-        self.drafts.update(|drafts| {
-            for draft in drafts.iter_mut().filter(|draft| draft.field == field) {
-                draft.text.clear();
-            }
-        });
-    }
-
-    /// A text for a field: taken, or kept with the reason why not.
-    pub(super) fn write(self, field: Field, text: &str) {
+    /// A text for a number: taken, or kept with the reason why not.
+    fn write_number(self, field: Field, text: &str) {
         let mut input = self.input.get_untracked();
         let outcome = input.set(field, text);
         if outcome.is_err() || self.draft_untracked(field) {
+            // A browser doesn't tell what a box holds that isn't a number.
+            let kept = if text == NOT_A_NUMBER { "" } else { text };
             self.drafts.update(|drafts| {
                 drafts.retain(|draft| draft.field != field);
-                let draft = |message| Draft { field, text: text.to_owned(), message };
+                let draft = |message| Draft { field, text: kept.to_owned(), message };
                 drafts.extend(outcome.as_ref().err().cloned().map(draft));
             });
         }
@@ -131,27 +129,68 @@ impl State {
         self.drafts.with_untracked(|drafts| drafts.iter().any(|draft| draft.field == field))
     }
 
-    /// Text in a field's box.
-    pub(super) fn text(self, field: Field) -> String {
-        let draft = self.drafts.with(|drafts| {
-            drafts.iter().find(|draft| draft.field == field).map(|draft| draft.text.clone())
-        });
-        draft.unwrap_or_else(|| self.input.with(|input| input.get(field)))
+    /// Something of what was typed into a field and refused.
+    fn draft<T>(self, field: Field, read: impl FnOnce(&Draft) -> T) -> Option<T> {
+        self.drafts.with(|drafts| drafts.iter().find(|draft| draft.field == field).map(read))
+    }
+}
+
+/// The number of a field; `None` if it is the method.
+fn number(field: &asking::Field) -> Option<Field> {
+    Field::ALL.into_iter().find(|number| number.key() == field.name)
+}
+
+impl Asking for State {
+    const IS_LIVE: bool = true;
+
+    fn text(self, field: &asking::Field) -> String {
+        let Some(field) = number(field) else { return self.input().method.name().to_owned() };
+        let draft = self.draft(field, |draft| draft.text.clone());
+        draft.unwrap_or_else(|| self.input().get(field))
     }
 
-    /// Problem with the text that was typed.
-    pub(super) fn refused(self, field: Field) -> Option<String> {
-        self.drafts.with(|drafts| {
-            drafts.iter().find(|draft| draft.field == field).map(|draft| draft.message.clone())
+    fn write(self, field: &asking::Field, text: &str) {
+        if let Some(field) = number(field) {
+            self.write_number(field, text);
+        } else if let Some(method) = Method::from_name(text) {
+            self.ask(self.input.get_untracked().with_method(method));
+        }
+    }
+
+    fn refused(self, field: &asking::Field) -> Option<String> {
+        self.draft(number(field)?, |draft| format!("This {}.", draft.message))
+    }
+
+    fn is_broken(self, field: &asking::Field) -> bool {
+        let Some(field) = number(field) else { return false };
+        self.refusal.with(|refusal| {
+            let problems = refusal.iter().flat_map(|refusal| &refusal.problems);
+            problems.into_iter().any(|problem| problem.field == field)
         })
     }
 
-    /// Whether a field's text is refused or breaks a rule.
-    pub(super) fn is_wrong(self, field: Field) -> bool {
-        let breaks = |refusal: &Option<Refusal>| {
-            let problems = refusal.iter().flat_map(|refusal| &refusal.problems);
-            problems.into_iter().any(|problem| problem.field == field)
+    fn is_same(field: &asking::Field, typed: &str, text: &str) -> bool {
+        number(field).map_or(typed == text, |field| field.same(typed, text))
+    }
+
+    fn step(self, field: &asking::Field, up: bool) -> bool {
+        let Some(field) = number(field) else { return false };
+        if let Some(next) = self.input.get_untracked().stepped(field, up) {
+            self.write_number(field, &next);
+        }
+        true
+    }
+
+    fn follow(self, field: &asking::Field, control: &Element) {
+        let (Some(field), Some(input)) = (number(field), control.dyn_ref::<HtmlInputElement>())
+        else {
+            return;
         };
-        self.refused(field).is_some() || self.refusal.with(breaks)
+        let asked = self.input();
+        input.set_placeholder(&form::placeholder(&asked, field));
+        let group = control.closest(".schedule-group").ok().flatten();
+        if let Some(group) = group.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+            group.set_hidden(!form::has_groups(&asked));
+        }
     }
 }

@@ -13,17 +13,17 @@ use present::page::serving::{MEASURED_PATH, address, design, labels};
 use present::site::Page;
 
 use super::state::State;
-use crate::browser::dom::{clicked_link, focus_again};
+use crate::browser::dom::{focus_again, followed};
 use crate::browser::{fetched, follow_state};
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
     follow_measured(state);
-    let spoken = move || match state.is_stale() {
+    let spoken = move || match state.outcome.is_stale() {
         true => "This design can't serve.".to_owned(),
-        false => state.with_shown(labels::headline),
+        false => state.outcome.with_shown(labels::headline),
     };
-    follow_state(move || state.with(address), spoken)
+    follow_state(move || state.outcome.with_asked(address), spoken)
 }
 
 /// Asks for measured loads when something changes, and again with model, accelerator or lengths.
@@ -54,15 +54,8 @@ fn measured_address(design: &Design) -> String {
 
 /// Follows a link to this page by changing its state; all other clicks go their way.
 pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
-    let Some((link, address)) = clicked_link(event) else { return };
-    if let Some(metric) = link.get_attribute("data-explain") {
-        // The link itself leads to the terms.
-        state.explain(&metric);
-        return;
-    }
-    let query = address.strip_prefix(Page::Serving.path()).filter(|rest| !rest.starts_with('/'));
-    let Some(Ok(design)) = query.map(design) else { return };
-    event.prevent_default();
+    state.outcome.follow(event);
+    let Some((link, design)) = followed(event, Page::Serving, design) else { return };
     match link.id() {
         // What was chosen meanwhile stays.
         id if id.starts_with("layout-") || id == BEST => state.lay_out(&design),

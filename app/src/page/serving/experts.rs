@@ -32,7 +32,7 @@ type Trace = Result<Arc<Patterns>, Vec<String>>;
 
 /// The part of the page.
 pub(super) fn part(state: State) -> impl IntoView {
-    let kept = Memo::new(move |_| state.with_shown(kept));
+    let kept = Memo::new(move |_| state.outcome.with_shown(kept));
     let trace = RwSignal::new(None::<Trace>);
     let goal = RwSignal::new(Goal::Equal);
     let traced = Memo::new(move |_| {

@@ -1,73 +1,44 @@
 //! The page as a whole.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::Design;
-use model::metric::{MetricId, Regime};
 use present::html::broken::broken_link;
-use present::page::serving::{ServingAnswer, design, front, labels};
+use present::page::serving::{ServingAnswer, design, form, front, labels};
 use present::site::Page;
 
 use super::state::State;
-use super::{browser, experts, form};
-use crate::browser::{copy as copy_text, on_server, reset_soon};
-use crate::panel::asking::{Explained, explained, section};
-use crate::panel::header;
+use super::{browser, experts};
+use crate::browser::on_server;
+use crate::panel::asking::{self, explained, section};
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {
-    let main = match design(raw) {
-        Ok(design) => Either::Left(live(design)),
-        Err(errors) => {
-            let html = on_server(|| broken_link(&errors, Page::Serving));
-            Either::Right(view! { <main id="results" class="broken-link" inner_html=html></main> })
-        }
-    };
-    view! {
-        <div class="schedule-page">
-            {header::beside(Page::Serving, "results", "Skip to the results")}
-            {main}
-        </div>
-    }
+    let main =
+        design(raw).map(live).map_err(|errors| on_server(|| broken_link(&errors, Page::Serving)));
+    asking::page(Page::Serving, main)
 }
 
 fn live(design: Design) -> impl IntoView {
     let state = State::new(design);
+    let outcome = state.outcome;
     let announcement = browser::install(state);
-    let shown = move |text: fn(&ServingAnswer) -> String| move || state.with_shown(text);
-    let (subject, cards) = (
-        Memo::new(move |_| state.with_shown(labels::subject)),
-        Memo::new(move |_| state.with_shown(labels::cards)),
-    );
-    let problems = move || {
-        let violations = state.violations();
-        state.with(|design| labels::problems(&violations, design))
-    };
+    let shown = move |text: fn(&ServingAnswer) -> String| move || outcome.with_shown(text);
     let layouts = Memo::new(move |_| state.with_front(front::html));
     view! {
         <main class="schedule-main serving-main" on:click=move |event| {
             browser::follow_link(state, &event);
         }>
             <h1>{Page::Serving.title()}</h1>
-            <div id="results" class="schedule-results answer-head"
-                class:stale=move || state.is_stale()
-            >
-                <div
-                    class="verdict broken"
-                    role="region"
-                    aria-label="Broken rules"
-                    hidden=move || !state.is_stale()
-                    inner_html=problems
-                ></div>
-                <section class="card schedule-card" aria-label="What is served"
-                    inner_html=move || subject.get()
-                ></section>
-                <section class="cards" aria-label="Numbers of serving"
-                    inner_html=move || cards.get()
-                ></section>
-            </div>
-            {form::form(state)}
-            <div class="schedule-results" class:stale=move || state.is_stale()>
+            {asking::head(
+                outcome,
+                ["What is served", "Numbers of serving"],
+                [labels::subject, labels::cards],
+                labels::problems,
+            )}
+            {asking::form(state, Page::Serving, "Model, machine and load", |state| {
+                state.outcome.with_asked(|design| form::html(design, &state.outcome.violations()))
+            })}
+            <div class="schedule-results" class:stale=move || outcome.is_stale()>
                 <section class="card schedule-card" aria-labelledby="layouts-title">
                     <h2 id="layouts-title">"Which layout?"</h2>
                     <div inner_html=move || layouts.get()></div>
@@ -77,15 +48,7 @@ fn live(design: Design) -> impl IntoView {
                 {experts::part(state)}
                 {command(state)}
                 {section("numbers", "All numbers", shown(labels::numbers))}
-                {explained(Explained {
-                    metrics: MetricId::of(Regime::Serving).collect(),
-                    now: Signal::derive(move || state.explained()),
-                    choose: Callback::new(move |name: String| state.explain(&name)),
-                    text: Memo::new(move |_| {
-                        let metric = state.explained();
-                        state.with_shown(|ran| labels::explained(ran, metric))
-                    }),
-                })}
+                {explained(outcome, labels::explained)}
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>
@@ -94,25 +57,13 @@ fn live(design: Design) -> impl IntoView {
 
 /// The engine's command.
 fn command(state: State) -> impl IntoView {
-    let copied = RwSignal::new(false);
-    let line = move || state.with_shown(|ran| interchange::command(&ran.plan));
-    let copy = move |_| {
-        let line = state.plan().as_ref().map(interchange::command).unwrap_or_default();
-        copy_text(line, move |done| {
-            // The page may be gone by then.
-            let _ = copied.try_set(done);
-            reset_soon(copied);
-        });
-    };
+    let line = move || state.outcome.with_shown(|ran| interchange::command(&ran.plan));
+    let command = move || state.plan().as_ref().map(interchange::command).unwrap_or_default();
     view! {
         <section class="card schedule-card" aria-labelledby="command-title">
             <h2 id="command-title">"Start the engine"</h2>
             <pre class="serving-command" tabindex="0"><code>{line}</code></pre>
-            <button type="button" class="button" on:click=copy>
-                <span aria-live="polite">
-                    {move || if copied.get() { "Copied" } else { "Copy command" }}
-                </span>
-            </button>
+            {asking::copy_button(command)}
         </section>
     }
 }

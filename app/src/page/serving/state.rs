@@ -4,17 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use model::design::violation::Violation;
 use model::design::{Design, KnobId};
-use model::ground::knob::Value;
 use model::metric::{MetricId, Regime};
 use model::search::find::{LayoutFront, OneThread};
 use model::serving::{LAYOUT, ServingPlan, infer};
-use present::page::serving::ServingAnswer;
 use present::page::serving::measured::Measured;
+use present::page::serving::{ServingAnswer, with_model};
 
 use crate::browser::{Later, takes_over};
-use crate::panel::asking::{Asking, Outcome, Typed};
+use crate::panel::asking::{Asking, Field, Outcome};
 
 /// Layouts follow when the numbers have been still for this long.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -23,15 +21,13 @@ const DEBOUNCE: Duration = Duration::from_millis(250);
 #[derive(Clone, Copy)]
 pub(super) struct State {
     resting: RwSignal<Design>,
-    outcome: Outcome<Design, ServingAnswer>,
+    pub(super) outcome: Outcome<Design, ServingAnswer>,
     /// Whether the layouts are those that the page was opened with, as the server wrote them.
     front_stands: RwSignal<bool>,
     front: Memo<Arc<LayoutFront>>,
     measured: RwSignal<Measured>,
     /// Whether the browser needs the measured loads: until something changes they are in the page.
     wants_measured: RwSignal<bool>,
-    explained: RwSignal<MetricId>,
-    typed: Typed,
     later: Later,
 }
 
@@ -39,7 +35,8 @@ impl State {
     pub(super) fn new(design: Design) -> Self {
         let resting = RwSignal::new(design.clone());
         let is_legal = |design: &Design| ServingPlan::new(design).is_ok();
-        let outcome = Outcome::new(design, is_legal, |design| {
+        let (explains, first) = (&[Regime::Serving], MetricId::tpot_seconds);
+        let outcome = Outcome::new(design, explains, first, is_legal, |design| {
             let plan = ServingPlan::new(design)?;
             let inference = infer(&plan);
             Ok(ServingAnswer { plan, inference })
@@ -47,43 +44,11 @@ impl State {
         let layouts = move |design: &Design| LayoutFront::new(design, &OneThread);
         let front = Memo::new(move |_| Arc::new(resting.with(layouts)));
         let front_stands = RwSignal::new(takes_over());
-        let typed = Typed::new();
         // The server has it before it writes the page.
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());
         let wants_measured = RwSignal::new(!takes_over());
-        let explained = RwSignal::new(MetricId::tpot_seconds);
         let later = Later::new(DEBOUNCE);
-        Self {
-            resting,
-            outcome,
-            front_stands,
-            front,
-            measured,
-            wants_measured,
-            explained,
-            typed,
-            later,
-        }
-    }
-
-    /// Something of the design.
-    pub(super) fn with<T>(self, read: impl FnOnce(&Design) -> T) -> T {
-        self.outcome.with_asked(read)
-    }
-
-    /// The rules that the design breaks.
-    pub(super) fn violations(self) -> Vec<Violation> {
-        self.outcome.violations()
-    }
-
-    /// Whether the numbers are those of another design.
-    pub(super) fn is_stale(self) -> bool {
-        self.outcome.is_stale()
-    }
-
-    /// Text of the design shown: the requested one, or the last that could serve.
-    pub(super) fn with_shown(self, text: impl FnOnce(&ServingAnswer) -> String) -> String {
-        self.outcome.with_shown(text)
+        Self { resting, outcome, front_stands, front, measured, wants_measured, later }
     }
 
     /// The plan of what is shown.
@@ -121,22 +86,8 @@ impl State {
         let _ = self.measured.try_set(measured);
     }
 
-    /// The metric whose terms are shown.
-    pub(super) fn explained(self) -> MetricId {
-        self.explained.get()
-    }
-
-    /// Shows the terms of the metric of that name.
-    pub(super) fn explain(self, name: &str) {
-        if let Some(metric) = MetricId::find_of(Regime::Serving, name) {
-            self.outcome.compute();
-            self.explained.set(metric);
-        }
-    }
-
     /// Asks for something else.
     pub(super) fn ask(self, design: Design) {
-        self.typed.forget();
         self.wants_measured.set(true);
         self.outcome.ask(design.clone());
         self.later.run(move || {
@@ -160,24 +111,26 @@ impl State {
 }
 
 impl Asking for State {
-    const TYPED_AS: &'static str = "number";
-
-    fn value(self, id: KnobId) -> Value {
-        self.with(|design| design.get(id))
+    fn knob(name: &str) -> Option<KnobId> {
+        KnobId::named(name)
     }
 
-    fn write(self, id: KnobId, text: &str) {
+    fn text(self, field: &Field) -> String {
+        self.outcome.with_asked(|design| field.text(design))
+    }
+
+    fn write(self, field: &Field, text: &str) {
         let mut design = self.outcome.asked_untracked();
-        if self.typed.set(&mut design, id, text) {
+        if self.outcome.set(&mut design, field, text, with_model) {
             self.ask(design);
         }
     }
 
-    fn refused(self, id: KnobId) -> Option<String> {
-        self.typed.refused(id)
+    fn refused(self, field: &Field) -> Option<String> {
+        self.outcome.refused(field)
     }
 
-    fn is_broken(self, id: KnobId) -> bool {
-        self.outcome.is_broken(id)
+    fn is_broken(self, field: &Field) -> bool {
+        self.outcome.is_broken(field)
     }
 }

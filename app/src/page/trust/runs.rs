@@ -1,11 +1,14 @@
 //! The runs: the form that picks them, how well those picked are predicted, and their table.
 
 use leptos::prelude::*;
+use present::form::options;
 use present::page::trust::filter::{Facet, Filter, Show};
-use present::page::trust::runs::{options, summary};
+use present::page::trust::runs::{self, summary};
 use present::page::trust::{Rows, table};
 use present::site::Page;
 use validation::report::Row;
+
+use crate::browser::on_server;
 
 /// State of the page that can change.
 #[derive(Clone, Copy)]
@@ -82,13 +85,10 @@ pub(super) fn runs(runs: Runs) -> impl IntoView {
 fn form(runs: Runs) -> impl IntoView {
     let facets: Vec<_> = Facet::ALL.iter().map(|facet| facet_select(runs, *facet)).collect();
     let shown = move || runs.filter.with(|filter| filter.show.key());
-    let shows: Vec<_> = Show::ALL
-        .iter()
-        .map(|show| {
-            let selected = runs.filter.with_untracked(|filter| filter.show == *show);
-            view! { <option value=show.key() selected=selected>{show.label()}</option> }
-        })
-        .collect();
+    let shows = on_server(|| {
+        let entries = Show::ALL.iter().map(|show| (show.key(), show.label()));
+        options(entries, untrack(shown)).into_string()
+    });
     let pick_show = move |event| {
         let key = event_target_value(&event);
         let show = Show::ALL.iter().copied().find(|show| show.key() == key);
@@ -128,9 +128,8 @@ fn form(runs: Runs) -> impl IntoView {
                     autocomplete="off"
                     prop:value=shown
                     on:change=pick_show
-                >
-                    {shows}
-                </select>
+                    inner_html=shows
+                ></select>
             </label>
             {facets}
             <a class="button" href=format!("{}#runs", Page::Trust.path())>"Clear"</a>
@@ -144,7 +143,7 @@ fn facet_select(runs: Runs, facet: Facet) -> impl IntoView {
     let value = move || runs.filter.with(|filter| filter.facet(facet).to_owned());
     let options = move || {
         runs.rows.with(|rows| match rows {
-            Some(rows) => options(rows, facet, &untrack(value)),
+            Some(rows) => runs::options(rows, facet, &untrack(value)),
             None => String::new(),
         })
     };

@@ -17,6 +17,7 @@ const MAX_SPEC_BYTES: u64 = 1 << 20;
 
 /// Arguments of the verb.
 #[derive(Clone, Debug, clap::Args, Deserialize, JsonSchema)]
+#[schemars(rename = "SweepInput")]
 pub struct Input {
     /// Path or name of a spec, at a terminal.
     #[arg(

@@ -1,5 +1,7 @@
 //! Lines over a common axis, each with marks of its own shape.
 
+use model::ground::sorting::sort_numbers;
+
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
     Fill, LINE, Mark, TEXT_GAP, drawn_width, empty, line, polyline, svg, titled,
@@ -109,7 +111,7 @@ pub fn lines_table(chart: &Lines) -> Vec<Vec<String>> {
     header.extend(chart.lines.iter().map(|line| line.name.clone()));
     let mut places: Vec<f64> =
         chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
-    places.sort_by(f64::total_cmp);
+    sort_numbers(&mut places);
     places.dedup();
     let rows = places.into_iter().map(|place| {
         let cell = |line: &Line| {

@@ -6,6 +6,7 @@
 //! line says it over both.
 
 use model::Plan;
+use model::ground::sorting::sort_short;
 use model::training::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
@@ -165,7 +166,7 @@ fn columns(estimate: &Estimate, width: u32) -> Vec<Column> {
     // Two columns are the ends, and one has what is too small for one of its own.
     let room = (width as usize / COLUMN as usize).saturating_sub(3).max(1);
     let mut by_size: Vec<f64> = losses.iter().map(|(_, points)| points.abs()).collect();
-    by_size.sort_by(|a, b| b.total_cmp(a));
+    sort_short(&mut by_size, |a, b| b.total_cmp(a));
     let least = by_size.get(room).copied().unwrap_or(0.0).max(MIN_SHARE * 100.0);
     let small: f64 =
         losses.iter().filter(|(_, points)| points.abs() <= least).map(|(_, points)| points).sum();

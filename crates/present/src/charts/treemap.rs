@@ -1,6 +1,7 @@
 //! What fills the fullest stage: a treemap, its areas in proportion to bytes.
 
 use model::answer::ledger::{SavedTensor, Tensor};
+use model::ground::sorting::sort_short;
 use model::{Content, Filling};
 use plotters_backend::text_anchor::HPos;
 
@@ -69,7 +70,7 @@ pub fn memory_composition(composition: &Composition, width: u32) -> String {
         let mut parts: Vec<(usize, f64)> =
             (0..PARTS.len()).map(|index| (index, own(index).map(size).sum())).collect();
         parts.retain(|(_, size)| *size > 0.0);
-        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sort_short(&mut parts, |a, b| b.1.total_cmp(&a.1));
         let sizes: Vec<f64> = parts.iter().map(|(_, size)| *size).collect();
         for ((index, _), area) in parts.iter().zip(squarified(&sizes, all)) {
             let sizes: Vec<f64> = own(*index).map(size).collect();

@@ -4,6 +4,7 @@ use model::answer::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
 use model::design::Design;
 use model::ground::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
 use model::ground::pareto::front;
+use model::ground::sorting::sort_short;
 use model::ground::units::Bytes;
 use model::schedule::Task;
 use model::training::estimate::{Estimate, Metrics, StageEstimate};
@@ -163,7 +164,7 @@ fn price(plan: &Plan, now: &Metrics, module: Module) -> Option<Price> {
 pub fn pareto(prices: &[Price]) -> Vec<&Price> {
     let freeing = prices.iter().filter(|price| price.frees.get() > 0.0);
     let mut best = front(freeing, |price| [price.frees.get(), -price.costs]);
-    best.sort_by(|a, b| a.frees.get().total_cmp(&b.frees.get()));
+    sort_short(&mut best, |a, b| a.frees.get().total_cmp(&b.frees.get()));
     best
 }
 

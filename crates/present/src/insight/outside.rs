@@ -4,6 +4,7 @@
 use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, Precision, Software};
 use model::ground::knob::Value;
+use model::ground::sorting::sort_short;
 use model::search::find::STRATEGY;
 use model::training::estimate::{Estimate, StepPart};
 use model::{Plan, estimate};
@@ -71,7 +72,7 @@ pub fn outside(numbers: &Numbers) -> Vec<Outside> {
         });
     let mut found: Vec<Outside> = kernels;
     found.extend([software, narrow, narrower].into_iter().flatten());
-    found.sort_by(|one, other| other.gain.total_cmp(&one.gain));
+    sort_short(&mut found, |one, other| other.gain.total_cmp(&one.gain));
     found
 }
 

@@ -9,6 +9,7 @@ pub mod charts;
 pub mod labels;
 pub mod quality;
 pub mod brief;
+pub mod form;
 
 use model::catalogue::preset::Preset;
 use model::design::Design;

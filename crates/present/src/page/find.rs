@@ -6,7 +6,6 @@
 //! server writes ([`form`]), and what can be done on it is a link or a form.
 
 mod cards;
-pub mod options;
 pub mod request;
 pub mod answer;
 pub mod form;

@@ -12,6 +12,7 @@ pub mod query;
 pub mod broken;
 pub mod run;
 pub mod labels;
+pub mod form;
 pub mod server_html;
 
 pub use input::Input;

@@ -8,6 +8,7 @@ pub mod experts;
 pub mod labels;
 pub mod measured;
 pub mod front;
+pub mod form;
 
 use model::Answer;
 use model::catalogue::preset::{Preset, PresetKind};

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::ground::knob::Value;
+use model::ground::sorting::sort_short;
 use model::search::find::{self as search, Loss};
 use model::search::verdict::{Change, Place, Verdict};
 use model::verdict;
@@ -89,7 +90,7 @@ fn gain(numbers: &Numbers, mfu: f64) -> String {
 fn loss(numbers: &Numbers, loss: &Loss, others: &[Outside]) -> Markup {
     let has_others = outside::says_something(numbers, others, loss.part);
     let mut movers: Vec<&search::Change> = loss.movers.iter().collect();
-    movers.sort_by(|one, other| other.metrics.mfu.total_cmp(&one.metrics.mfu));
+    sort_short(&mut movers, |one, other| other.metrics.mfu.total_cmp(&one.metrics.mfu));
     html! {
         li {
             details id=(charts::loss_id(loss.part)) {

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use model::design::violation::Violation;
 use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Value};
+use model::ground::sorting::sort_short;
 use model::training::estimate::Metrics;
 use model::{MemoryState, Plan, estimate, legal_values};
 
@@ -166,7 +167,7 @@ fn whole_numbers(
     let octaves = octaves.filter(|value| value.fract() == 0.0).map(|value| value as u64);
     let octaves = octaves.filter(|value| (low..=high).contains(value)).map(Value::Integer);
     let mut all: Vec<Value> = near.chain(octaves).chain([present.clone()]).collect();
-    all.sort_by_key(size);
+    sort_short(&mut all, |one, other| size(one).cmp(&size(other)));
     all.dedup();
     // The outermost give way first, from the side that has more of them.
     while all.len() > MAX_VALUES {
@@ -343,7 +344,7 @@ impl Map {
     /// Legend of the letters.
     fn legend(&self) -> Markup {
         let mut reasons: Vec<&Reason> = self.reasons.values().collect();
-        reasons.sort_by_key(|reason| reason.letter);
+        sort_short(&mut reasons, |one, other| one.letter.cmp(&other.letter));
         html! {
             @if !reasons.is_empty() {
                 ul.map-reasons {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use maud::{Markup, html};
+use model::ground::sorting::sort_short;
 
 use super::options::{self, Options, select};
 use crate::format::{self, short_label};
@@ -38,7 +39,7 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
     let levers = levers(&numbers.plan, group);
     let now = objective.value(&numbers.estimate.metrics);
     let mut rows: Vec<Row<'_>> = levers.iter().map(|lever| row(lever, objective, now)).collect();
-    rows.sort_by(|one, other| other.swing.total_cmp(&one.swing));
+    sort_short(&mut rows, |one, other| other.swing.total_cmp(&one.swing));
     let idle = rows.iter().position(|row| row.swing == 0.0).unwrap_or(rows.len());
     let still = rows.split_off(idle);
     let most = rows.first().map_or(0.0, |row| row.swing);

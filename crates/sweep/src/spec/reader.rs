@@ -253,10 +253,9 @@ impl Reader {
 
     /// The whole numbers that a knob takes.
     fn numbers(&self, knob: KnobId) -> Vec<u64> {
-        let whole = |value: &Value| if let Value::Integer(n) = value { Some(*n) } else { None };
         match self.axes.iter().find(|axis| axis.knob == knob) {
-            Some(axis) => axis.values.iter().filter_map(whole).collect(),
-            None => whole(&self.base.get(knob)).into_iter().collect(),
+            Some(axis) => axis.values.iter().filter_map(Value::as_integer).collect(),
+            None => self.base.get(knob).as_integer().into_iter().collect(),
         }
     }
 

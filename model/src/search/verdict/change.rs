@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::options::{Candidate, KNOBS, Tried};
 use crate::design::{Design, KnobId};
 use crate::ground::knob::Value;
+use crate::ground::sorting::sort_short;
 use crate::ground::units::Bytes;
 use crate::rules::vocabulary::Vocabulary;
 use crate::search::fit::make_it_fit;
@@ -58,7 +59,7 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
         }
     };
     let mut changes: Vec<(f64, Change)> = KNOBS.iter().filter_map(of_knob).collect();
-    changes.sort_by(|(one_pressure, one), (other_pressure, other)| {
+    sort_short(&mut changes, |(one_pressure, one), (other_pressure, other)| {
         other.fits.cmp(&one.fits).then_with(|| {
             if one.fits {
                 other.mfu.total_cmp(&one.mfu)

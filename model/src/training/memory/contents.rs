@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::head_inputs;
 use crate::device::saved::{Fate, Tensor};
+use crate::ground::sorting::sort_short;
 use crate::ground::units::Bytes;
 use crate::layer::layout::Stage;
 use crate::training::estimate::StageEstimate;
@@ -83,7 +84,7 @@ pub fn contents(plan: &Plan, stage: &StageEstimate) -> Vec<Filling> {
         parts.extend(kept.into_iter().map(|(content, bytes)| (content, bytes * times)));
     }
     parts.retain(|(_, bytes)| *bytes > 0.0);
-    parts.sort_by(|one, other| other.1.total_cmp(&one.1));
+    sort_short(&mut parts, |one, other| other.1.total_cmp(&one.1));
     parts
         .into_iter()
         .map(|(content, bytes)| Filling { content, bytes: Bytes::new(bytes) })

@@ -27,24 +27,18 @@ pub(in crate::cli) const MAX_RESULT_LEN: u64 = 1 << 30;
 /// A file that was requested.
 pub(super) struct Target {
     path: PathBuf,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Rows(Format),
-    Parquet,
-    Result,
+    /// Format of the rows, of which Parquet is made of the binary one; `None` for the result.
+    format: Option<Format>,
 }
 
 impl Target {
     /// Target by the file's extension.
     pub(super) fn from_path(path: &Path) -> Result<Self, Failure> {
-        let kind = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("csv") => Kind::Rows(Format::Csv),
-            Some("jsonl") => Kind::Rows(Format::JsonLines),
-            Some("parquet") => Kind::Parquet,
-            Some("json") => Kind::Result,
+        let format = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("csv") => Some(Format::Csv),
+            Some("jsonl") => Some(Format::JsonLines),
+            Some("parquet") => Some(Format::Binary),
+            Some("json") => None,
             _ => {
                 let shown = path.display();
                 return Err(Failure::user(format!(
@@ -52,12 +46,12 @@ impl Target {
                 )));
             }
         };
-        Ok(Self { path: path.to_owned(), kind })
+        Ok(Self { path: path.to_owned(), format })
     }
 
     /// Whether it is a Parquet table.
     pub(super) fn is_table(&self) -> bool {
-        self.kind == Kind::Parquet
+        self.format == Some(Format::Binary)
     }
 
     /// A file beside it.
@@ -73,11 +67,8 @@ impl Target {
 
     /// Format and path of the rows while the sweep runs.
     fn rows(&self) -> Option<(Format, PathBuf)> {
-        match self.kind {
-            Kind::Rows(format) => Some((format, self.path.clone())),
-            Kind::Parquet => Some((Format::Binary, self.beside(".rows"))),
-            Kind::Result => None,
-        }
+        let path = if self.is_table() { self.beside(".rows") } else { self.path.clone() };
+        self.format.map(|format| (format, path))
     }
 }
 
@@ -218,9 +209,9 @@ impl Output {
         let failed = |error: io::Error| {
             Failure::Internal(format!("can't write {}: {error}", target.path.display()))
         };
-        match target.kind {
-            Kind::Result => replace(&target.path, result.as_bytes()).map_err(failed)?,
-            Kind::Parquet => {
+        match target.format {
+            None => replace(&target.path, result.as_bytes()).map_err(failed)?,
+            Some(Format::Binary) => {
                 let spool = target.beside(".rows");
                 let temporary = target.beside(".new");
                 let rows = io::BufReader::new(File::open(&spool).map_err(failed)?);
@@ -230,7 +221,7 @@ impl Output {
                 output::result(result)?;
                 fs::remove_file(&spool).map_err(failed)?;
             }
-            Kind::Rows(_) => output::result(result)?,
+            Some(Format::Csv | Format::JsonLines) => output::result(result)?,
         }
         fs::remove_file(target.checkpoint()).map_err(failed)
     }

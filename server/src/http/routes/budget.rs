@@ -5,9 +5,9 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use model::ground::knob::KnobError;
 
+use crate::ground::calendar;
 use crate::net::problem::Problem;
 use crate::net::work::off_thread;
-use crate::ground::calendar;
 
 /// The budget of a link as a table for other programs.
 pub(super) async fn table(RawQuery(query): RawQuery) -> Result<Response, Problem> {

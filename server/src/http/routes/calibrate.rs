@@ -4,7 +4,7 @@
 use ::operations::calibrate::{Answer, Calibrate, Input, MAX_FILES, RunFile};
 use ::operations::{Kind, Operation, Wrong};
 use axum::extract::State;
-use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
+use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::http::StatusCode;
 use axum::response::Response;
 use model::design::KnobId;
@@ -14,6 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::json::json_response;
 use super::operations;
 use crate::http::endpoint::{self, JSON, endpoints, of};
+use crate::http::file_form::{self, FileFields};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::work::in_turn;
@@ -101,7 +102,7 @@ pub(super) fn found(form: &mut Form) -> Result<Answer, Refused> {
         set: accelerator.into_iter().chain(form.set.lines().filter_map(given)).collect(),
         name: given(&form.name),
     };
-    Calibrate::run(input, &operations::Client::new()).map_err(|refusal| {
+    Calibrate::run(input, &operations::Waiting::new()).map_err(|refusal| {
         let status = match refusal.kind {
             Kind::Unreadable => StatusCode::BAD_REQUEST,
             Kind::Unanswerable | Kind::Missed | Kind::Ended | Kind::Internal => {
@@ -114,29 +115,18 @@ pub(super) fn found(form: &mut Form) -> Result<Answer, Refused> {
 
 /// Reads a form to its end; fields that it doesn't know are passed over.
 pub(super) async fn read_form(
-    form: Result<Multipart, MultipartRejection>,
+    multipart: Result<Multipart, MultipartRejection>,
 ) -> Result<Form, Refused> {
-    let mut multipart =
-        form.map_err(|rejection| (rejection.status(), vec![rejection.body_text()]))?;
-    let mut form = Form::default();
-    while let Some(field) = multipart.next_field().await.map_err(broken)? {
-        let name = field.name().unwrap_or_default().to_owned();
-        let file: String = field.file_name().unwrap_or_default().chars().take(200).collect();
-        let bytes = field.bytes().await.map_err(broken)?.to_vec();
-        if name == "file" {
-            if form.files.len() >= MAX_FILES {
-                let line = format!("at most {MAX_FILES} files are read");
-                return Err((StatusCode::BAD_REQUEST, vec![line]));
-            }
-            // Where no file is chosen, browsers send an empty one.
-            if !bytes.is_empty() {
-                form.files.push((file, bytes));
-            }
-            continue;
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            (StatusCode::BAD_REQUEST, vec![format!("{name} is not UTF-8 text: {error}")])
-        })?;
+    let one = |(status, line): (StatusCode, String)| (status, vec![line]);
+    let bad = |line: String| one((StatusCode::BAD_REQUEST, line));
+    let FileFields { files, texts } = file_form::read(multipart, too_large).await.map_err(one)?;
+    if files.len() > MAX_FILES {
+        return Err(bad(format!("at most {MAX_FILES} files are read")));
+    }
+    let mut form = Form { files, ..Form::default() };
+    for (name, bytes) in texts {
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|error| bad(format!("{name} is not UTF-8 text: {error}")))?;
         match name.as_str() {
             "text" => form.text = text,
             "preset" => form.preset = text,
@@ -152,14 +142,6 @@ pub(super) async fn read_form(
         }
     }
     Ok(form)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
-fn broken(error: MultipartError) -> Refused {
-    match error.status() {
-        status @ StatusCode::PAYLOAD_TOO_LARGE => (status, vec![too_large()]),
-        status => (status, vec![format!("the form can't be read: {}", error.body_text())]),
-    }
 }
 
 /// Error for files that are too many bytes.

@@ -8,19 +8,19 @@ use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
 use operations::calibrate::{agreement, measured, verdict};
+use present::form::{Control, copied, input, options, select, textarea};
 use present::format::{counted, percent, significant, unbroken};
-use present::html::{option, table};
 use present::page::trust::words;
 use present::site::Page;
 use validation::own::Calibration;
-use validation::own::report::{ConstantChange, Measured, Unused};
+use validation::own::report::{ConstantChange, Measured};
 
 use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
-use super::preset_options::preset_options;
+use crate::http::file_form::{FileForm, listed, presets};
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
 use crate::net::problem::Problem;
@@ -96,6 +96,7 @@ fn shown(
 
 /// The profile, the runs with and without it, and every constant.
 fn profile(found: &Calibration) -> Markup {
+    const PART: &str = "Part of a design file";
     html! {
         h1 { "Your profile" }
         section.card.import-card {
@@ -105,15 +106,8 @@ fn profile(found: &Calibration) -> Markup {
             } }
             @if let Some(verdict) = verdict(found) { p { (verdict) } }
             @if !found.knobs.is_empty() {
-                (copied("profile-knobs", "Knobs, for any link", &found.query))
-                div.import-field {
-                    label for="profile-toml" { "Part of a design file" }
-                    div.share-row {
-                        textarea id="profile-toml" rows=(found.knobs.len() + 2) readonly
-                            translate="no" { "\n" (found.toml) }
-                        (copy_button("profile-toml", "Part of a design file"))
-                    }
-                }
+                (output(input("text").value(&found.query), "profile-knobs", "Knobs, for any link"))
+                (output(textarea(found.knobs.len() + 2, &found.toml), "profile-toml", PART))
                 div.import-ways {
                     a.button.primary href=(found.link) { "Open in the explorer" }
                     a.button href={ "/export" (found.link.trim_start_matches('/')) } { "Export" }
@@ -126,42 +120,10 @@ fn profile(found: &Calibration) -> Markup {
     }
 }
 
-/// A text to be copied.
-fn copied(id: &str, label: &str, text: &str) -> Markup {
-    html! {
-        div.import-field {
-            label for=(id) { (label) }
-            div.share-row {
-                input id=(id) readonly autocomplete="off" translate="no" value=(text);
-                (copy_button(id, label))
-            }
-        }
-    }
-}
-
-/// A button that copies a field, shown where a script does so.
-fn copy_button(id: &str, label: &str) -> Markup {
-    html! {
-        button type="button" class="button" data-copy=(id) aria-live="polite" hidden {
-            "Copy" span.visually-hidden { " " (label) }
-        }
-    }
-}
-
-fn listed(id: &str, title: &str, about: &str, rows: &[Vec<String>]) -> Markup {
-    html! {
-        section.card.import-card #(id) {
-            h2 { (title) }
-            p.muted { (about) }
-            div.scroll-x.import-list role="region" tabindex="0" aria-label={ (title) ", table" } {
-                (PreEscaped(table(title, rows)))
-            }
-        }
-    }
-}
-
-fn header(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+/// A text to be copied, in every language the same, under its label.
+fn output(text: Control, id: &str, label: &str) -> Markup {
+    let text = text.id(id).flag("readonly", true).set("translate", "no");
+    html! { div.import-field { (text.label(label)) (copied(&text, label)) } }
 }
 
 fn runs(found: &Calibration) -> Markup {
@@ -188,11 +150,10 @@ fn runs(found: &Calibration) -> Markup {
         "Left out",
         "Memory, predicted / measured",
     ];
-    let rows: Vec<_> = [header(&names)].into_iter().chain(found.runs.iter().map(row)).collect();
     let about = "Errors are of the step time. Left out: by constants that were fitted without this \
                  design. No constant here moves memory.";
     html! {
-        (listed("runs", "Runs", about, &rows))
+        (listed("runs", "Runs", false, about, &names, found.runs.iter().map(row)))
         @let assumed: Vec<&Measured> =
             found.runs.iter().filter(|run| !run.assumed.is_empty()).collect();
         @if !assumed.is_empty() {
@@ -233,31 +194,21 @@ fn constants(found: &Calibration) -> Markup {
             told.why.to_owned(),
         ]
     };
-    let names = ["Constant", "Family's", "Yours", "Nine of ten", "Told by the runs", "Remark"];
-    let rows: Vec<_> =
-        [header(&names)].into_iter().chain(found.constants.iter().map(row)).collect();
-    let about = "Told: how much of what isn't known of a constant beforehand these runs tell, \
+    let names =
+        ["Constant", "Family's", "Yours", "Nine of ten", "ConstantChange by the runs", "Remark"];
+    let about = "ConstantChange: how much of what isn't known of a constant beforehand these runs tell, \
                  beside the constants that they move. What they don't tell stays the family's.";
-    listed("constants", "Constants", about, &rows)
+    listed("constants", "Constants", false, about, &names, found.constants.iter().map(row))
 }
 
 fn unused(found: &Calibration) -> Markup {
-    let remarks: Vec<_> = [header(&["Kernels and why"])]
-        .into_iter()
-        .chain(found.remarks.iter().map(|remark| vec![remark.clone()]))
-        .collect();
-    let row = |it: &Unused| vec![it.id.clone(), it.reason.clone()];
-    let rows: Vec<_> = [header(&["Run or file", "Why"])]
-        .into_iter()
-        .chain(found.refused.iter().map(row))
-        .collect();
+    let remarks = found.remarks.iter().map(|remark| vec![remark.clone()]);
+    let refused = found.refused.iter().map(|it| vec![it.id.clone(), it.reason.clone()]);
+    let no_rate = "Operator times that give no rate.";
+    let no_design = "These can't be predicted.";
     html! {
-        @if !found.remarks.is_empty() {
-            (listed("remarks", "Not told", "Operator times that give no rate.", &remarks))
-        }
-        @if !found.refused.is_empty() {
-            (listed("unused", "Not used", "These can't be predicted.", &rows))
-        }
+        (listed("remarks", "Not told", false, no_rate, &["Kernels and why"], remarks))
+        (listed("unused", "Not used", false, no_design, &["Run or file", "Why"], refused))
     }
 }
 
@@ -276,53 +227,35 @@ fn asked(form: &Form, has_answer: bool) -> Markup {
                 a href="/guide/calibrate" { "How to measure" }
             }
         }
-        form id="import-form" class="import-form" method="post" action=(Page::Calibrate.path())
-            enctype="multipart/form-data" data-waits data-bytes=(MAX_BYTES) {
-            div.import-field {
-                label for="import-file" { "Files" }
-                input id="import-file" type="file" name="file" multiple
-                    accept=".csv,.log,.txt,.out,.json,.jsonl,.gz";
-                p.muted { "Several together; packed by gzip or not." }
-                p.muted.only-scripted { "Or drop files anywhere on this page." }
-            }
-            div.import-field {
-                label for="import-text" { "Or paste a table or a log" }
-                textarea id="import-text" name="text" rows="6" spellcheck="false"
-                    autocomplete="off" { "\n" (form.text) }
-            }
-            div.import-choices {
-                div.import-field {
-                    label for="calibrate-accelerator" { "Accelerator of logs, which don't name it" }
-                    select id="calibrate-accelerator" name="accelerator" autocomplete="off" {
-                        (option("", "The preset's, or the table's", form.accelerator.is_empty()))
-                        @for id in AcceleratorId::ALL {
-                            (option(id.name(), id.row().title, form.accelerator == id.name()))
-                        }
-                    }
-                }
-                div.import-field {
-                    label for="calibrate-preset" { "For what a log doesn't say, use" }
-                    select id="calibrate-preset" name="preset" autocomplete="off" {
-                        (preset_options(&form.preset))
-                    }
-                }
-                div.import-field {
-                    label for="calibrate-name" { "Name of the profile" }
-                    input id="calibrate-name" name="name" autocomplete="off" maxlength="100"
-                        value=(form.name);
-                }
-            }
-            div.import-field {
-                label for="calibrate-set" { "Knobs to set in every run, one a line" }
-                textarea id="calibrate-set" name="set" rows="2" spellcheck="false"
-                    autocomplete="off" placeholder="cluster.inter_node_gb_per_sec=20"
-                    { "\n" (form.set) }
-            }
-            p.import-send {
-                button.button.primary { "Calibrate" }
-                progress id="import-progress" aria-label="Calibrating" hidden {}
-                span #import-status role="status" {}
-            }
-        }
+        (fields(form))
     }
+}
+
+fn fields(form: &Form) -> Markup {
+    let known = AcceleratorId::ALL.iter().map(|it| (it.name(), it.row().title));
+    let known = [("", "The preset's, or the table's")].into_iter().chain(known);
+    let accelerator =
+        select(options(known, &form.accelerator)).id("calibrate-accelerator").name("accelerator");
+    let preset = presets(&form.preset).id("calibrate-preset");
+    let name = input("text").id("calibrate-name").name("name").set("maxlength", "100");
+    let set = textarea(2, &form.set).id("calibrate-set").name("set").set("spellcheck", "false");
+    let set = set.set("placeholder", "cluster.inter_node_gb_per_sec=20");
+    let form = FileForm {
+        action: Page::Calibrate.path(),
+        bytes: Some(MAX_BYTES),
+        label: "Files",
+        accept: ".csv,.log,.txt,.out,.json,.jsonl,.gz",
+        hints: ["Several together; packed by gzip or not.", "Or drop files anywhere on this page."],
+        text: (textarea(6, &form.text), "Or paste a table or a log"),
+        rest: html! {
+            div.import-choices {
+                (accelerator.field("import-field", "Accelerator of logs, which don't name it", ""))
+                (preset.field("import-field", "For what a log doesn't say, use", ""))
+                (name.value(&form.name).field("import-field", "Name of the profile", ""))
+            }
+            (set.field("import-field", "Knobs to set in every run, one a line", ""))
+        },
+        button: ["Calibrate", "Calibrating"],
+    };
+    form.html()
 }

@@ -4,28 +4,30 @@
 //! The design is in the address, as in a link. Nothing is kept.
 
 use std::borrow::Cow;
+use std::path::Path;
+use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use model::design::file::Tree;
-use model::design::link;
-use model::routing::pattern::{self, Generator, Goal, Patterns};
-use model::serving::ServingPlan;
-use model::serving::experts::Experts;
-use reports::experts::ExpertsSaid;
+use model::routing::pattern::{self, Goal, Patterns};
+use operations::experts::{Experts, Input};
+use operations::{Caller, Operation as _, Origin, Refusal, Wrong};
+use reports::typed::Said as _;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::json::json_response;
 use super::trace;
+use crate::ground::calendar;
 use crate::http::endpoint::{CSV, PARQUET, bytes, endpoints, of, text, words};
 use crate::net::client::Client;
 use crate::net::problem::Problem;
 use crate::net::query::{self, parameter_list};
 use crate::net::work::in_turn;
-use crate::{experts, state::AppState, store::traces};
+use crate::state::AppState;
+use crate::store::traces;
 
 parameter_list! { DESIGN:
     /// The preset, as in a link; knobs stand beside it.
@@ -94,7 +96,7 @@ endpoints! {
         .takes_as(CSV, text).example(AS_TABLE)
         .takes(of::<ExpertScores>).example(AS_JSON)
         .takes_as(PARQUET, bytes).or_nothing().body_limit(trace::MAX_BYTES)
-        .answers(of::<ExpertsSaid>)
+        .answers(of::<operations::experts::ExpertsSaid>)
         .fails(400, words::TRACE).fails(429, words::TRACES)
     }
 
@@ -119,9 +121,12 @@ pub(super) async fn experts(
     RawQuery(query): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
-    let asked = Asked::new(&query.unwrap_or_default())?;
-    let answer = read_in_turn(&state, &client, body, move |body| asked.answer(body)).await?;
-    Ok(json_response(&answer))
+    let input = input(&query.unwrap_or_default())?;
+    let answered = move |body: &Bytes| {
+        let answer = Experts::run(input, &Sender { began: Instant::now(), body });
+        answer.map(|answer| Experts::output(&answer).said()).map_err(problem)
+    };
+    Ok(json_response(&read_in_turn(&state, &client, body, answered).await?))
 }
 
 /// The scores of a trace, as a file for other programs.
@@ -157,61 +162,55 @@ async fn read_in_turn<T: Send + 'static>(
     in_turn(&state.traces.readers, client, move || read(&body)).await?
 }
 
-/// Request in an address.
-struct Asked {
-    plan: ServingPlan,
-    experts: Experts,
-    goal: Goal,
-    /// Tasks whose scores are to be generated, and the seed.
-    generated: Option<(usize, u64)>,
+/// The input of an address: a design, and beside its knobs how experts are shared out, and tasks
+/// whose scores are to be generated, with the seed.
+fn input(query: &str) -> Result<Input, Problem> {
+    let names = PARAMETERS.map(|it| it.name);
+    let is_own = |pair: &&str| names.contains(&pair.split('=').next().unwrap_or(""));
+    let (own, of_design): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_own);
+    let own = own.join("&");
+    let [share, tasks, seed] = query::parameters(&own, names)?;
+    let share =
+        share.map_or(Ok(Goal::Equal), |share| query::choice("share", &share, &Goal::ALL))?;
+    let seed = seed.map_or(Ok(1), |text| number("seed", &text, 0, u64::MAX))?;
+    let most = Patterns::MAX_TASKS as u64;
+    let tasks = tasks.map(|text| number("generate", &text, 1, most)).transpose()?;
+    let generated = tasks.map(|tasks| (tasks as usize, seed));
+    Ok(Input::of_link(format!("?{}", of_design.join("&")), generated, share))
 }
 
-impl Asked {
-    fn new(query: &str) -> Result<Self, Problem> {
-        let names = PARAMETERS.map(|it| it.name);
-        let is_own = |pair: &&str| names.contains(&pair.split('=').next().unwrap_or(""));
-        let (own, of_design): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_own);
-        let own = own.join("&");
-        let [share, tasks, seed] = query::parameters(&own, names)?;
-        let design = link::decode(&of_design.join("&")).map_err(Problem::unreadable_design)?;
-        let plan = ServingPlan::new(&design).map_err(|broken| {
-            let broken: Vec<String> = broken.into_iter().map(|rule| rule.message).collect();
-            refused(format!("the design can't serve: {}", broken.join("; ")))
-        })?;
-        let experts =
-            Experts::new(&plan).ok_or_else(|| refused("the model has no experts".to_owned()))?;
-        let goal = match share {
-            Some(share) => query::choice("share", &share, &Goal::ALL)?,
-            None => Goal::Equal,
-        };
-        let seed = seed.map_or(Ok(1), |text| number("seed", &text, 0, u64::MAX))?;
-        let most = Patterns::MAX_TASKS as u64;
-        let tasks = tasks.map(|text| number("generate", &text, 1, most)).transpose()?;
-        let generated = tasks.map(|tasks| (tasks as usize, seed));
-        Ok(Self { plan, experts, goal, generated })
+/// Whoever sent a trace, or an empty body.
+struct Sender<'a> {
+    began: Instant,
+    body: &'a Bytes,
+}
+
+impl Caller for Sender<'_> {
+    fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
     }
 
-    fn answer(&self, body: &Bytes) -> Result<Tree, Problem> {
-        let patterns = match (body.is_empty(), self.generated) {
-            (true, None) => None,
-            (true, Some((tasks, seed))) => {
-                let (layers, routed) = (self.experts.layers as usize, self.experts.routed as usize);
-                let generator = Generator::new(seed, tasks, layers, routed);
-                let most = Patterns::MAX_SCORES;
-                let short = || refused(format!("tasks x layers x experts are at most {most}"));
-                Some(generator.patterns().ok_or_else(short)?)
-            }
-            (false, None) => {
-                let read = traces::read_patterns(body, self.experts.visited());
-                Some(read.map_err(Problem::unreadable_trace)?)
-            }
-            (false, Some(_)) => {
-                return Err(refused(
-                    "there is a trace and `generate`: one of them is enough".to_owned(),
-                ));
-            }
-        };
-        experts::answer(&self.plan, patterns.as_ref(), self.goal).map_err(refused)
+    fn today(&self) -> String {
+        calendar::today()
+    }
+
+    fn patterns(&self, _: Option<&Path>, visited: usize) -> Result<Option<Patterns>, Refusal> {
+        if self.body.is_empty() {
+            return Ok(None);
+        }
+        let read = traces::read_patterns(self.body, visited);
+        read.map(Some).map_err(|errors| Refusal::of(errors.into_iter().map(Wrong::from)))
+    }
+}
+
+/// A refusal as this route has always said it: a sentence, or places of the design or trace.
+fn problem(refusal: Refusal) -> Problem {
+    let details = refusal.errors.iter().map(|wrong| wrong.detail.as_str());
+    let details = details.collect::<Vec<_>>().join("; ");
+    match refusal.errors.first().map(|wrong| wrong.origin) {
+        Some(Origin::Rule) => refused(format!("the design can't serve: {details}")),
+        Some(Origin::Request | Origin::Option) => refused(details),
+        Some(Origin::Design | Origin::Trace) | None => Problem::of_refusal(refusal, true),
     }
 }
 

@@ -14,10 +14,12 @@ use interchange::Launcher;
 use model::design::Design;
 use model::design::file::Extent;
 use model::design::link;
-use reports::exported;
+use operations::export::{self, Format};
+use reports::typed::Said as _;
 
 use super::json::json_response;
-use crate::designs::exports::{self, Export};
+use crate::designs::exports::file_name;
+use crate::ground::calendar;
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
 use crate::net::problem::Problem;
@@ -83,24 +85,26 @@ pub(super) async fn file(
     RawQuery(query): RawQuery,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    let export = Export::from_name(&name).ok_or_else(|| {
-        let known = Export::all().map(Export::name).join(", ");
+    let format = Format::from_name(&name).ok_or_else(|| {
+        let known = Format::all().map(Format::name).join(", ");
         Problem::new(StatusCode::NOT_FOUND, format!("there is no such file; known are {known}"))
     })?;
     let Asked { design, launcher, is_report } = Asked::read(&query.unwrap_or_default())?;
     if is_report {
-        let made = off_thread(move || exports::started(export, launcher, &design)).await?;
+        let today = calendar::today();
+        let started = move || export::started(format, launcher, &design, &today);
+        let made = off_thread(started).await?;
         let refused = |why: String| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why);
         let none = || refused("a report is of files that start a run".to_owned());
         let made = made.ok_or_else(none)?.map_err(refused)?;
-        return Ok(json_response(&exported::report(&made)));
+        return Ok(json_response(&export::report(&made).said()));
     }
-    let name = format!("attachment; filename=\"{}\"", export.file_name(&design));
+    let name = format!("attachment; filename=\"{}\"", file_name(format, &design));
     let name = HeaderValue::try_from(name);
     let name = name.map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "no file has this name"))?;
-    let made = made(&state, &client, (export, launcher), design).await?;
+    let made = made(&state, &client, (format, launcher), design).await?;
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(export.media_type())),
+        (header::CONTENT_TYPE, HeaderValue::from_static(format.media_type())),
         (header::CONTENT_DISPOSITION, name),
         // The day is in it.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
@@ -126,20 +130,21 @@ enum Made {
 async fn made(
     state: &AppState,
     client: &str,
-    (export, launcher): (Export, Launcher),
+    (format, launcher): (Format, Launcher),
     design: Design,
 ) -> Result<Made, Problem> {
     let work = move || {
-        let bytes = match exports::started(export, launcher, &design) {
+        let today = calendar::today();
+        let bytes = match export::started(format, launcher, &design, &today) {
             Some(made) => made?.text.into_bytes(),
-            None => exports::file(export, &design, Extent::Changed)?,
+            None => export::file(format, &design, Extent::Changed, &today)?,
         };
         if bytes.len() < MIN_PACKED_BYTES {
             return Ok(Made::Small(bytes));
         }
         response_buffer::pack(&bytes).map(Made::Packed).map_err(|error| error.to_string())
     };
-    let made = if export == Export::Trace {
+    let made = if format == Format::Trace {
         in_turn(&state.makers, client, work).await?
     } else {
         off_thread(work).await?

@@ -12,15 +12,17 @@ use maud::{PreEscaped, html};
 use model::design::link;
 use model::ground::knob::KnobError;
 use model::search::find::StrategySearch;
+use operations::Refusal;
+use operations::find::search;
 use present::page::find::answer;
 use present::page::find::form::{self, ResultPart};
 use present::page::find::request::{Request, address};
 use present::site;
 
-use super::find::{ended, searched};
-use crate::answers::find::search;
+use super::operations::searched;
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
+use crate::net::problem::Problem;
 use crate::site::choices;
 use crate::state::AppState;
 
@@ -47,13 +49,16 @@ pub(super) async fn page(
         return page.answer(StatusCode::OK, ResultPart::Browser(worker));
     }
     let query = request.query.clone();
-    let html = searched(&state, &client, move |gone| {
-        match search::<StrategySearch>(&query, |_| ended(gone)).transpose()? {
-            Ok(found) => Some(answer::html(&query, &found.answer, true)),
-            Err(violations) => Some(answer::refused(&query, &violations)),
+    let html = searched(&state, &client, move |waiting| {
+        match search::<StrategySearch>(&query, None, waiting) {
+            Ok(found) => Ok(answer::html(&query, &found.answer, true)),
+            Err(Refusal { violations, .. }) if !violations.is_empty() => {
+                Ok(answer::refused(&query, &violations))
+            }
+            Err(refusal) => Err(Problem::of_refusal(refusal, false)),
         }
     });
-    match html.await {
+    match html.await.flatten() {
         Ok(html) => page.answer(StatusCode::OK, ResultPart::Written(&html)),
         Err(problem) => page.answer(problem.status(), ResultPart::Refused(problem.detail())),
     }

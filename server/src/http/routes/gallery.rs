@@ -13,6 +13,7 @@ use model::design::{Design, link};
 use model::metric::MetricId;
 use model::metric::published::of_preset;
 use model::serving::{ServingPlan, infer};
+use present::form::input;
 use present::format::{self, PerUnit};
 use present::insight::memory_state;
 use present::insight::numbers::Numbers;
@@ -93,6 +94,9 @@ fn body(asked: &str) -> Markup {
     let lower = asked.to_lowercase();
     let fits = |card: &Card| lower.split_whitespace().all(|word| card.words.contains(word));
     let found = cards().iter().filter(|card| fits(card)).count();
+    let search = input("search").id("gallery-q").name("q").set("data-gallery", "");
+    let search =
+        search.set("maxlength", "80").set("placeholder", "Such as deepseek, 910b or tight");
     html! {
         h1 { (TITLE) }
         p.muted {
@@ -100,9 +104,7 @@ fn body(asked: &str) -> Markup {
             " goes from the paper's baseline to its final run."
         }
         form.gallery-search role="search" action=(Page::Presets.path()) {
-            label for="gallery-q" { "Find a preset" }
-            input type="search" id="gallery-q" name="q" data-gallery="" autocomplete="off"
-                maxlength="80" placeholder="Such as deepseek, 910b or tight" value=(asked);
+            (search.value(asked).labelled("Find a preset"))
             button.button { "Find" }
             p #gallery-count role="status" {
                 (format::counted(found as u64, "preset", "presets"))

@@ -12,7 +12,7 @@ use reports::typed::Said;
 use schemars::{Schema, json_schema};
 
 use super::json::json_response;
-use super::operations::Client;
+use super::operations::Waiting;
 use crate::http::endpoint::{endpoints, of, text as any_text};
 use crate::net::problem::Problem;
 use crate::net::query::{self, parameter_list};
@@ -91,7 +91,7 @@ pub(super) async fn text(
         None => input.text = read(body)?,
     }
     // Off the threads that answer others: a text may have a million characters.
-    let answer = off_thread(move || Import::run(input, &Client::new())).await?;
+    let answer = off_thread(move || Import::run(input, &Waiting::new())).await?;
     let answer = answer.map_err(problem)?;
     match answer.faults() {
         Some(faults) => Err(Problem::unreadable_text(faults.to_vec())),

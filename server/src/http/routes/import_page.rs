@@ -9,7 +9,7 @@ mod ask;
 
 use std::borrow::Cow;
 
-use axum::extract::multipart::{Field, Multipart, MultipartError, MultipartRejection};
+use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -17,7 +17,9 @@ use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
 use maud::Markup;
 use model::design::Design;
 use operations::{Wrong, import};
+use present::draw::text::sentence;
 
+use crate::http::file_form::{self, FileFields};
 use crate::http::static_page::Reading;
 use crate::net::problem::Problem;
 use crate::net::work::off_thread;
@@ -42,11 +44,7 @@ pub(super) async fn import_form(
     headers: HeaderMap,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = match form {
-        Ok(form) => read(form).await,
-        Err(rejection) => Err((rejection.status(), rejection.body_text())),
-    };
-    let form = match form {
+    let form = match read(form).await {
         Ok(form) => form,
         Err(why) => {
             let asked = Asked { why: Some(why), ..Asked::default() };
@@ -139,48 +137,24 @@ fn decoded(bytes: &[u8]) -> Result<&str, String> {
 }
 
 /// Reads a form to its end; fields that it doesn't know are passed over.
-async fn read(mut multipart: Multipart) -> Result<Form, (StatusCode, String)> {
-    let mut form = Form::default();
-    while let Some(field) = multipart.next_field().await.map_err(broken)? {
-        let name = field.name().unwrap_or_default().to_owned();
-        if name == "file" {
-            let file_name: String =
-                field.file_name().unwrap_or_default().chars().take(200).collect();
-            let bytes = field.bytes().await.map_err(broken)?.to_vec();
-            // Where no file is chosen, browsers send an empty one.
-            if !bytes.is_empty() {
-                form.files.push((file_name, bytes));
-            }
-            continue;
-        }
-        let text = field_text(field).await?;
-        match name.as_str() {
-            "format" => form.format = text,
-            "preset" => form.preset = text,
-            "text" => form.text = text,
-            name => {
-                if let Some(question) = name.strip_prefix("answer ") {
-                    form.answers.push((question.to_owned(), text));
-                }
-            }
+async fn read(
+    multipart: Result<Multipart, MultipartRejection>,
+) -> Result<Form, (StatusCode, String)> {
+    let sent = file_form::read(multipart, too_large).await;
+    let FileFields { files, texts } = sent.map_err(|(status, why)| (status, sentence(&why)))?;
+    let mut form = Form { files, ..Form::default() };
+    for (name, bytes) in texts {
+        let text = decoded(&bytes).map(str::to_owned);
+        let text = text.map_err(|why| (StatusCode::BAD_REQUEST, format!("The text: {why}")))?;
+        match (name.as_str(), name.strip_prefix("answer ")) {
+            ("format", _) => form.format = text,
+            ("preset", _) => form.preset = text,
+            ("text", _) => form.text = text,
+            (_, Some(question)) => form.answers.push((question.to_owned(), text)),
+            (_, None) => {}
         }
     }
     Ok(form)
-}
-
-async fn field_text(field: Field<'_>) -> Result<String, (StatusCode, String)> {
-    let bytes = field.bytes().await.map_err(broken)?;
-    decoded(&bytes)
-        .map(str::to_owned)
-        .map_err(|why| (StatusCode::BAD_REQUEST, format!("The text: {why}")))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
-fn broken(error: MultipartError) -> (StatusCode, String) {
-    match error.status() {
-        status @ StatusCode::PAYLOAD_TOO_LARGE => (status, too_large()),
-        status => (status, format!("The form can't be read: {}", error.body_text())),
-    }
 }
 
 fn too_large() -> String {

@@ -1,6 +1,5 @@
-//! `GET /`, `/trust`, `/ladder`, `/schedule` and `/compare`: the explorer, rendered for the design
-//! in the link, the published runs, one of them step by step, pipeline schedules alone, and designs
-//! beside each other.
+//! Pages that a module takes over, rendered for what their query string asks: the explorer, the
+//! published runs, serving, and those that need nothing of the server.
 //!
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
@@ -13,6 +12,7 @@ use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
 use model::design::link;
+use present::page::is_understood;
 use present::site::{Page, Place};
 
 use super::validation;
@@ -22,7 +22,7 @@ use crate::state::AppState;
 use crate::{answers::measured, ground::calendar, net::public_url, site::choices};
 
 /// The page of a design. Nothing of it is stored.
-pub(super) async fn page(State(state): State<AppState>, request: Request) -> Response {
+pub(super) async fn explorer(State(state): State<AppState>, request: Request) -> Response {
     let (status, preview) = match link::decode(request.uri().query().unwrap_or_default()) {
         Ok(design) => (StatusCode::OK, preview(&state, &request, &design)),
         Err(_) => (StatusCode::BAD_REQUEST, None),
@@ -58,21 +58,6 @@ pub(super) async fn trust(
     Ok(render(state, request, Page::Trust, StatusCode::OK, contexts).await)
 }
 
-/// The page that goes from a published run's baseline to its end.
-pub(super) async fn ladder(State(state): State<AppState>, request: Request) -> Response {
-    render(state, request, Page::Ladder, StatusCode::OK, || ()).await
-}
-
-/// The page of pipeline schedules alone.
-pub(super) async fn schedule(State(state): State<AppState>, request: Request) -> Response {
-    let query = request.uri().query().unwrap_or_default();
-    let status = match present::page::schedule::query::decode(query) {
-        Ok(_) => StatusCode::OK,
-        Err(_) => StatusCode::BAD_REQUEST,
-    };
-    render(state, request, Page::Schedule, status, || ()).await
-}
-
 /// The page of how a design answers.
 pub(super) async fn serving(State(state): State<AppState>, request: Request) -> Response {
     let design = present::page::serving::design(request.uri().query().unwrap_or_default()).ok();
@@ -81,20 +66,11 @@ pub(super) async fn serving(State(state): State<AppState>, request: Request) -> 
     render(state, request, Page::Serving, status, contexts).await
 }
 
-/// The page of what a run costs.
-pub(super) async fn budget(State(state): State<AppState>, request: Request) -> Response {
-    let query = request.uri().query().unwrap_or_default();
-    let is_understood = present::page::budget::is_understood(query);
+/// A page that follows from its query string alone; it is written whatever is wrong with that.
+pub(super) async fn plain(page: Page, state: AppState, request: Request) -> Response {
+    let is_understood = is_understood(page, request.uri().query().unwrap_or_default());
     let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-    render(state, request, Page::Budget, status, || ()).await
-}
-
-/// The page of designs beside each other: it is written whatever is wrong with one of them.
-pub(super) async fn compare(State(state): State<AppState>, request: Request) -> Response {
-    let is_understood =
-        present::page::compare::is_understood(request.uri().query().unwrap_or_default());
-    let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
-    render(state, request, Page::Compare, status, || ()).await
+    render(state, request, page, status, || ()).await
 }
 
 /// Comparison as a table for other programs.
@@ -182,7 +158,7 @@ mod tests {
         let request = Request::get(query).body(Body::empty()).unwrap();
         let answered = Cell::new(false);
         let page = async {
-            let page = schedule(State(state), request).await;
+            let page = plain(Page::Schedule, state, request).await;
             assert!(answered.get(), "the page had the thread until it was done");
             page
         };

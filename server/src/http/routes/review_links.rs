@@ -9,7 +9,7 @@ use review::{Refusal, Role, clean_name};
 
 use super::review_access::{Holder, MAX_BODY_BYTES, broken, private, read, refused};
 use crate::http::endpoint::{endpoints, of, words};
-use crate::jobs::reviews::{Links, MAX_LIFETIME_SECONDS, Make, LinkAnswer};
+use crate::jobs::reviews::{LinkAnswer, Links, MAX_LIFETIME_SECONDS, Make};
 use crate::net::problem::Problem;
 use crate::net::public_url;
 use crate::net::query::Parameter;

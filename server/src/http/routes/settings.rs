@@ -8,6 +8,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
+use present::form::{group, hidden, input};
 use present::format::MemoryUnit;
 use present::site::Page;
 
@@ -120,22 +121,19 @@ fn body(headers: &HeaderMap, back: &str) -> Markup {
     html! {
         h1 { "Settings" }
         form method="post" class="settings" {
-            input type="hidden" name="back" value=(back);
+            (hidden("back", back))
             @for Setting { name, title, about, values } in &SETTINGS {
                 // What isn't known counts as not chosen.
                 @let chosen = choices::cookie(headers, name)
                     .filter(|chosen| values.iter().any(|(value, _)| value == chosen))
                     .unwrap_or_default();
-                fieldset {
-                    legend { (title) }
+                (group("", title, &html! {
                     @for (value, label) in *values {
-                        label {
-                            input type="radio" name=(name) value=(value) checked[*value == chosen];
-                            " " span { (label) }
-                        }
+                        (input("radio").name(name).value(value).flag("checked", *value == chosen)
+                            .before("", label))
                     }
                     p.muted { (about) }
-                }
+                }))
             }
             p {
                 button.button.primary { "Save" } " "

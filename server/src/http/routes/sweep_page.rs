@@ -148,8 +148,11 @@ pub(super) async fn data(
 pub(super) async fn beside(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let answer = off_thread(move || {
         let design = link::decode(&query.unwrap_or_default()).ok()?;
-        let trained = report::predict(&mut Estimator::new(), &design, Asked::Numbers);
-        Some(Tree::map([("metrics", joined([&trained, &inferred::inferred(&design, &[])]))]))
+        let trained = report::prediction(&mut Estimator::new(), &design, Asked::Numbers);
+        Some(Tree::map([(
+            "metrics",
+            joined([&trained.said(), &inferred::inferred(&design).said()]),
+        )]))
     });
     Ok(json_response(&answer.await?.unwrap_or(Tree::Null)))
 }

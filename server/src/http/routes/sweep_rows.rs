@@ -21,14 +21,6 @@ use crate::net::response_buffer;
 use crate::state::AppState;
 use crate::store::StoreError;
 
-/// A kind of file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Csv,
-    JsonLines,
-    Parquet,
-}
-
 /// Designs to send.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
@@ -44,8 +36,9 @@ enum Which {
     Kept,
 }
 
-const KINDS: [(&str, Kind); 3] =
-    [("csv", Kind::Csv), ("jsonl", Kind::JsonLines), ("parquet", Kind::Parquet)];
+/// Formats by their names. A Parquet file is made of the binary form.
+const FORMATS: [(&str, Format); 3] =
+    [("csv", Format::Csv), ("jsonl", Format::JsonLines), ("parquet", Format::Binary)];
 
 const CHOICES: [(&str, Which); 4] = [
     ("front", Which::Front),
@@ -57,7 +50,7 @@ const CHOICES: [(&str, Which); 4] = [
 parameter_list! { PARAMETERS:
     /// Comma-separated with a header, a JSON object in each line, or Parquet with the sweep's
     /// result under `moescape.result` in its footer.
-    format(|| query::first_of(&KINDS)).example("jsonl"),
+    format(|| query::first_of(&FORMATS)).example("jsonl"),
     /// The Pareto front, the best of each objective, the random sample, or all feasible designs;
     /// these only for sweeps that were started with `rows=all`. Absent: all that the server has,
     /// each once.
@@ -89,15 +82,15 @@ pub(super) async fn rows(
 ) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
     let [format, of] = query::parameters(&asked, PARAMETERS)?;
-    let kind = query::choice("format", format.as_deref().unwrap_or("csv"), &KINDS)?;
+    let format = query::choice("format", format.as_deref().unwrap_or("csv"), &FORMATS)?;
     let which = of.map(|of| query::choice("of", &of, &CHOICES)).transpose()?;
     let which = which.unwrap_or(Which::Kept);
     let outbox = Arc::clone(&state.outbox);
     let source = blocking(move || Source::find(&state, &id, which)).await?;
-    let (content_type, extension) = match kind {
-        Kind::Csv => ("text/csv; charset=utf-8", "csv"),
-        Kind::JsonLines => ("application/x-ndjson", "jsonl"),
-        Kind::Parquet => ("application/vnd.apache.parquet", "parquet"),
+    let (content_type, extension) = match format {
+        Format::Csv => ("text/csv; charset=utf-8", "csv"),
+        Format::JsonLines => ("application/x-ndjson", "jsonl"),
+        Format::Binary => ("application/vnd.apache.parquet", "parquet"),
     };
     // The file's name tells which sweep it is of, but not the id that can end it.
     let name: String = source.part.space.spec().digest().chars().take(12).collect();
@@ -108,7 +101,7 @@ pub(super) async fn rows(
         (header::CONTENT_DISPOSITION, name),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    let written = move |to: &mut (dyn Write + Send)| source.write(kind, to);
+    let written = move |to: &mut (dyn Write + Send)| source.write(format, to);
     let rows = response_buffer::streamed(&outbox, &client, &asked_by, written);
     Ok((headers, rows?).into_response())
 }
@@ -156,13 +149,12 @@ impl Source {
         Ok(Self { part, rows: Box::new(Cursor::new(rows)) })
     }
 
-    fn write(self, kind: Kind, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
+    fn write(self, format: Format, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
         let Self { part: Part { space, progress, closing }, rows } = self;
         let space = progress.summary().known_in(&space);
-        match kind {
-            Kind::Csv => rows::write(&space, Format::Csv, rows, &mut to),
-            Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, &mut to),
-            Kind::Parquet => {
+        match format {
+            Format::Csv | Format::JsonLines => rows::write(&space, format, rows, &mut to),
+            Format::Binary => {
                 let result =
                     json::print(&sweep::result(&space, &progress, closing.as_ref()).said());
                 table::write(&space, rows, to, result)

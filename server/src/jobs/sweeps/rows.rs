@@ -57,13 +57,11 @@ impl<'a> Writer<'a> {
 
     /// Header of a file.
     pub(crate) fn header(&self) -> Vec<u8> {
-        match self.format {
-            Format::Csv => {
-                let names = self.table.columns().iter().map(|column| column.name());
-                (csv_line(names.chain(Provenance::NAMES.map(Cow::Borrowed))) + "\n").into_bytes()
-            }
-            Format::JsonLines | Format::Binary => vec![],
+        if self.format != Format::Csv {
+            return vec![];
         }
+        let names = self.table.columns().iter().map(|column| column.name());
+        (csv_line(names.chain(Provenance::NAMES.map(Cow::Borrowed))) + "\n").into_bytes()
     }
 
     /// Adds the row of a feasible design; what isn't feasible has none.

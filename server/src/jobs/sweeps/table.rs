@@ -10,7 +10,8 @@ use sweep::Space;
 use sweep::table::{Column, Table};
 
 use super::rows;
-use crate::designs::exports::parquet::{Field, ParquetTable};
+use operations::export::parquet::{Field, ParquetTable};
+
 use crate::designs::exports::provenance;
 
 /// Rows of a group.

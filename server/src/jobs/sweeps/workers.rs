@@ -68,9 +68,7 @@ impl Shared {
                 let mut rows = Vec::new();
                 let writer = format.map(|format| Writer::new(format, &job.space));
                 let summary = sweep::evaluate_with(&job.space, batch, job.stop(), |one| {
-                    if let Some(writer) = &writer {
-                        writer.add(one, &mut rows);
-                    }
+                    writer.iter().for_each(|writer| writer.add(one, &mut rows));
                 });
                 summary
                     .map(|summary| (Progress::with_part(&job.space, places.clone(), summary), rows))

@@ -1,9 +1,9 @@
 //! How to begin: comparisons worth a look, presets to pick from, and how to pin a design.
 
 use maud::{Markup, html};
-use model::catalogue::preset::{Preset, PresetKind};
-use model::design::link;
 
+use crate::form::lists::{KINDS, link, preset_groups};
+use crate::form::{hidden, option, select};
 use crate::site::chosen::{Chosen, MAX_DESIGNS, key, letter};
 
 /// Comparisons worth a look: what they show, and the links of their designs.
@@ -49,7 +49,7 @@ pub(super) fn empty() -> Markup {
             }
             form.compare-form method="get" action="/compare" {
                 @for place in 0..MAX_DESIGNS {
-                    (select(place, if place < 2 { "Choose a preset" } else { "None" }, place < 2))
+                    (presets(place, if place < 2 { "Choose a preset" } else { "None" }, place < 2))
                 }
                 button.button.primary { "Compare" }
             }
@@ -82,40 +82,23 @@ pub(super) fn add(chosen: &Chosen) -> Markup {
             }
             (hidden("baseline", &key(chosen.baseline)))
             (hidden("show", if chosen.all { "all" } else { "differences" }))
-            (select(place, "Choose a preset", true))
+            (presets(place, "Choose a preset", true))
             button.button { "Add" }
         }
     }
 }
 
-fn hidden(name: &str, value: &str) -> Markup {
-    html! { input type="hidden" name=(name) value=(value); }
-}
-
 /// A list of presets for a place.
-fn select(place: usize, first: &str, required: bool) -> Markup {
-    let presets = |kind| Preset::all().filter(move |it| it.refused.is_none() && it.kind == kind);
-    let kinds = [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models")];
-    html! {
-        label {
-            "Design " (letter(place))
-            select name=(key(place)) required[required] {
-                option value="" { (first) }
-                @for (kind, heading) in kinds {
-                    optgroup label=(heading) {
-                        @for preset in presets(kind) {
-                            option value=(link::encode(&preset.design())) { (preset.title) }
-                        }
-                    }
-                }
-            }
-        }
-    }
+fn presets(place: usize, first: &str, required: bool) -> Markup {
+    let entries = html! { (option("", first, false)) (preset_groups(&KINDS, link, "")) };
+    let list = select(entries).name(&key(place)).flag("required", required);
+    list.within(html! { "Design " (letter(place)) })
 }
 
 #[cfg(test)]
 mod tests {
     use model::Plan;
+    use model::design::link;
 
     use super::*;
 

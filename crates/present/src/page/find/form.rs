@@ -8,8 +8,8 @@ use model::metric::MetricId;
 use model::run::budget::RunTarget;
 use model::search::find::{Goal, Query, Question, STRATEGY, Target};
 
+use crate::form::{group, input, options, select, tick_box};
 use crate::format::{self, short_label, whole};
-use crate::html::option;
 use crate::site::Page;
 use crate::words::name::spelled;
 
@@ -93,26 +93,16 @@ fn mistakes(wrong: &[KnobError]) -> Markup {
 }
 
 fn form(query: &Query, line: &str) -> Markup {
+    let goals = Goal::ALL.map(|it| (it.name(), goal_text(it)));
+    let questions = Question::ALL.map(|it| (it.name(), question_text(it)));
+    let list = |name: &str, entries: Markup| select(entries).name(name);
     html! {
         form.card.find-form action=(Page::Find.path()) aria-label="Find layouts" {
             div.find-bar { (PreEscaped(line)) }
             div.find-asks {
-                label {
-                    "Goal "
-                    select name="find.goal" autocomplete="off" {
-                        @for goal in Goal::ALL {
-                            (option(goal.name(), goal_text(goal), goal == query.goal))
-                        }
-                    }
-                }
-                label {
-                    "Question "
-                    select name="find.question" autocomplete="off" {
-                        @for it in Question::ALL {
-                            (option(it.name(), question_text(it), it == query.question))
-                        }
-                    }
-                }
+                (list("find.goal", options(goals, query.goal.name())).within("Goal"))
+                (list("find.question", options(questions, query.question.name()))
+                    .within("Question"))
                 button.button.primary { "Find layouts" }
             }
             (targets(query))
@@ -170,11 +160,8 @@ fn targets(query: &Query) -> Markup {
                 ] { (number(name, label, &value(name), "any")) }
             }
             @for target in named {
-                label.find-tick {
-                    input type="checkbox" name="find.target" value=(target)
-                        autocomplete="off" checked;
-                    " " span { (target_text(target)) }
-                }
+                (tick_box(true).name("find.target").value(&target.to_string())
+                    .before("find-tick", &target_text(target)))
             }
         }
     }
@@ -196,13 +183,9 @@ fn box_of(target: &Target) -> Option<(&'static str, String)> {
 }
 
 fn number(name: &str, label: &str, value: &str, hint: &str) -> Markup {
-    html! {
-        label {
-            span { (label) }
-            input type="number" name=(name) min="0" step="any" inputmode="decimal"
-                autocomplete="off" placeholder=(hint) value=(value);
-        }
-    }
+    let input = input("number").name(name).set("min", "0").set("step", "any");
+    let input = input.set("inputmode", "decimal").set("placeholder", hint).value(value);
+    input.within(html! { span { (label) } })
 }
 
 /// Ticks for what the search leaves as it is.
@@ -211,20 +194,16 @@ fn kept(query: &Query) -> Markup {
     html! {
         details open[!query.keep.is_empty() || query.any_schedule] {
             summary { "Keep fixed" }
-            @for group in GROUPS {
-                fieldset.find-keep {
-                    legend { (group) }
-                    @for knob in offered().filter(|knob| group_of(*knob) == group) {
+            @for title in GROUPS {
+                (group("find-keep", title, &html! {
+                    @for knob in offered().filter(|knob| group_of(*knob) == title) {
                         (keep(query, knob))
                     }
-                }
+                }))
             }
             @for knob in query.keep.iter().filter(|it| !STRATEGY.has(*it)) { (keep(query, knob)) }
-            label.find-tick {
-                input type="checkbox" name="find.any_schedule" value="true" autocomplete="off"
-                    checked[query.any_schedule];
-                " " span { "Also what the framework can't be told" }
-            }
+            (tick_box(query.any_schedule).name("find.any_schedule").value("true")
+                .before("find-tick", "Also what the framework can't be told"))
         }
     }
 }
@@ -233,8 +212,7 @@ fn keep(query: &Query, knob: KnobId) -> Markup {
     let id = knob.id();
     html! {
         label.find-tick title=(id) {
-            input type="checkbox" name="find.keep" value=(id) autocomplete="off"
-                checked[query.keep.has(knob)];
+            (tick_box(query.keep.has(knob)).name("find.keep").value(&id))
             " " span { (short_label(knob)) } " " span.muted { (spelled(&query.design.get(knob))) }
         }
     }

@@ -1,8 +1,6 @@
 //! The form as HTML text, made of the spec. Every control names in `data-do` what it changes, and
 //! its problems are beside it.
 
-use std::fmt::Display;
-
 use maud::{Markup, html};
 use model::catalogue::preset::Preset;
 use model::design::file::{self, Tree};
@@ -10,8 +8,8 @@ use model::design::{Design, KnobId};
 use model::ground::knob::{Kind, Section};
 use model::metric::{MetricId, Regime};
 
+use crate::form::{Control, group, input, option, option_group, options, select, tick_box};
 use crate::format::counted;
-use crate::html::option;
 use crate::insight::spec::space::{Entry, Form, entries};
 use crate::insight::spec::{at, shown, texts};
 
@@ -44,23 +42,31 @@ pub fn form(spec: &Tree, problems: &[Problem]) -> String {
 
 /// A box with its label. Its id is what it changes, and of which knob.
 fn field(kind: &str, act: &str, with: &str, label: &str, value: &str) -> Markup {
-    let class = if kind == "text" { "build-text" } else { "number-box" };
-    let id = if with.is_empty() { act.to_owned() } else { format!("{act}-{with}") };
-    html! {
-        label {
-            (label) " "
-            input type=(kind) class=(class) step="any" id=(id) data-do=(act) data-with=(with)
-                autocomplete="off" value=(value);
-        }
-    }
+    typed(kind, act, with).value(value).within(label)
+}
+
+/// A box that a text or a number is typed into.
+fn typed(kind: &str, act: &str, with: &str) -> Control {
+    let (class, step) = if kind == "text" { ("build-text", "") } else { ("number-box", "any") };
+    input(kind).set("class", class).set_some("step", step).act(act, with)
+}
+
+/// A list in the look of the page.
+fn list(act: &str, with: &str, entries: Markup) -> Control {
+    select(entries).set("class", "select").act(act, with)
 }
 
 /// A button that takes something out.
-fn remove_button(act: &str, with: impl Display + Copy, label: &str) -> Markup {
+fn remove_button(act: &str, with: &str, label: &str) -> Markup {
     html! {
         button type="button" class="button way" id={ (act) "-" (with) } data-do=(act)
             data-with=(with) aria-label=(label) { "Remove" }
     }
+}
+
+/// A label of one of several, counted from one.
+fn numbered(label: &str, place: usize) -> String {
+    [label, " ", &(place + 1).to_string()].concat()
 }
 
 /// Problems at these places or below them.
@@ -78,11 +84,13 @@ fn wrong(problems: &[Problem], places: &[&str]) -> Markup {
 
 /// A part of the form: its title, what it is about, its controls.
 fn part(title: &str, about: &Markup, content: &Markup) -> Markup {
-    html! { fieldset { legend { (title) } p.muted { (about) } (content) } }
+    group("", title, &html! { p.muted { (about) } (content) })
 }
 
 /// Everything that stays fixed.
 fn design(spec: &Tree, problems: &[Problem]) -> Markup {
+    const CLOSED: &str = "Time pipelines by their closed form, about thirty times faster than \
+                          simulating every task";
     let preset = at(spec, &["design", "preset"]).map(shown).unwrap_or_default();
     let timing = at(spec, &["design", "schedule", "timing"]).map(shown);
     let closed = timing.as_deref() == Some("closed_form");
@@ -91,21 +99,11 @@ fn design(spec: &Tree, problems: &[Problem]) -> Markup {
         knobs.len()
     };
     let other: usize = Section::ALL.iter().map(count).sum::<usize>() - usize::from(closed);
+    let presets = options(Preset::all().map(|it| (it.id, it.title)), &preset);
     let content = html! {
         div.build-row {
-            label {
-                "Preset "
-                select.select #preset data-do="preset" autocomplete="off" {
-                    @for known in Preset::all() {
-                        (option(known.id, known.title, known.id == preset))
-                    }
-                }
-            }
-            label.sweep-check {
-                input type="checkbox" #closed data-do="closed" autocomplete="off" checked[closed];
-                "Time pipelines by their closed form, about thirty times faster than simulating "
-                "every task"
-            }
+            (list("preset", "", presets).within("Preset"))
+            (tick_box(closed).act("closed", "").before("sweep-check", CLOSED))
         }
         @if other > 0 {
             p.muted {
@@ -145,23 +143,22 @@ fn space(spec: &Tree, problems: &[Problem]) -> Markup {
     // Problems of a knob are beside the knob.
     let is_here = |problem: &&Problem| all.is_empty() || problem.place == "/space";
     let whole: Vec<Problem> = problems.iter().filter(is_here).cloned().collect();
-    let content = html! {
-        @for entry in &all { (knob(entry, problems)) }
-        div.build-row {
-            label {
-                "Add a knob "
-                select.select #add-knob data-do="add-knob" autocomplete="off" {
-                    (option("", "choose…", false))
-                    @for section in Section::ALL.into_iter().filter(|it| trains(*it)) {
-                        optgroup label=(section.name()) {
-                            @for id in KnobId::in_section(section).filter(is_free) {
-                                (option(&id.id(), id.knob().label, false))
-                            }
-                        }
-                    }
-                }
+    let free = |section| {
+        html! {
+            @for id in KnobId::in_section(section).filter(is_free) {
+                (option(&id.id(), id.knob().label, false))
             }
         }
+    };
+    let more = html! {
+        (option("", "choose…", false))
+        @for section in Section::ALL.into_iter().filter(|it| trains(*it)) {
+            (option_group(section.name(), &free(section)))
+        }
+    };
+    let content = html! {
+        @for entry in &all { (knob(entry, problems)) }
+        div.build-row { (list("add-knob", "", more).within("Add a knob")) }
         (wrong(&whole, &["/space"]))
     };
     let about = "Each combination is a design. A value in square brackets is a list, \
@@ -182,18 +179,15 @@ fn knob(entry: &Entry, problems: &[Problem]) -> Markup {
     let places = [format!("/space/{id}"), format!("/space/{}", key.replace('.', "/"))];
     let places: Vec<&str> =
         places.iter().map(String::as_str).filter(|place| *place != "/space/").collect();
+    let forms = Form::ALL.into_iter().filter(is_offered).map(|it| (it.name(), it.label()));
+    let forms = list("form", &key, options(forms, form.name()));
     html! {
         div.build-knob {
             div.build-row {
                 strong.build-name { (label) }
-                select.select id={ "form-" (key) } data-do="form" data-with=(key)
-                    aria-label={ "How " (label) " varies" } autocomplete="off" {
-                    @for known in Form::ALL.into_iter().filter(is_offered) {
-                        (option(known.name(), known.label(), known == form))
-                    }
-                }
+                (forms.named(&["How ", label, " varies"].concat()))
                 (inputs(entry, form, &key, label))
-                (remove_button("without", &key, &format!("Remove {label}: don't vary it")))
+                (remove_button("without", &key, &["Remove ", label, ": don't vary it"].concat()))
             }
             (wrong(problems, &places))
         }
@@ -237,16 +231,12 @@ fn inputs(entry: &Entry, form: Form, key: &str, label: &str) -> Markup {
 fn values(entry: &Entry, key: &str, label: &str) -> Markup {
     let Tree::List(now) = &entry.tree else { return Markup::default() };
     let now: Vec<String> = now.iter().map(shown).collect();
-    let options: Vec<&str> = match entry.knob.map(|knob| knob.knob().kind) {
+    let offered: Vec<&str> = match entry.knob.map(|knob| knob.knob().kind) {
         Some(Kind::Flag) => vec!["false", "true"],
         Some(Kind::Choice(names)) if names.len() <= 12 => names.to_vec(),
         kind => {
-            return html! {
-                input type="text" class="build-text" id={ "values-" (key) } data-do="values"
-                    data-with=(key) aria-label={ "values of " (label) } autocomplete="off"
-                    value=(now.join(", "));
-                (hint(kind))
-            };
+            let text = typed("text", "values", key).named(&["values of ", label].concat());
+            return html! { (text.value(&now.join(", "))) (hint(kind)) };
         }
     };
     let word = |option| match option {
@@ -256,13 +246,9 @@ fn values(entry: &Entry, key: &str, label: &str) -> Markup {
     };
     html! {
         span.build-options role="group" aria-label={ "Values of " (label) } {
-            @for option in options {
-                label.sweep-check {
-                    input type="checkbox" id={ "option-" (key) "-" (option) } data-do="option"
-                        data-with={ (key) "=" (option) } autocomplete="off"
-                        checked[now.iter().any(|known| known == option)];
-                    (word(option))
-                }
+            @for option in offered {
+                (tick_box(now.iter().any(|known| known == option))
+                    .act("option", &[key, "=", option].concat()).before("sweep-check", word(option)))
             }
         }
     }
@@ -279,54 +265,38 @@ fn hint(kind: Option<Kind>) -> Markup {
 }
 
 fn metric_options(now: &str) -> Markup {
-    let groups = [("Training", false), ("Serving", true)];
     let of = |is_serving: bool| {
-        let all = MetricId::ALL.iter().copied();
-        all.filter(move |it| (it.regime() == Regime::Serving) == is_serving).map(MetricId::metric)
+        let all = MetricId::ALL.iter().filter(|it| (it.regime() == Regime::Serving) == is_serving);
+        options(all.map(|it| (it.metric().name, it.metric().label)), now)
     };
-    html! {
-        @for (title, is_serving) in groups {
-            optgroup label=(title) {
-                @for metric in of(is_serving) {
-                    (option(metric.name, metric.label, metric.name == now))
-                }
-            }
-        }
-    }
+    html! { (option_group("Training", &of(false))) (option_group("Serving", &of(true))) }
 }
 
 /// Part of the objectives.
 fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
     let all = texts(spec, "objectives");
+    let ways = [("max", "highest"), ("min", "lowest")];
+    let metrics = |name: &str| {
+        html! {
+            @if MetricId::find(name).is_none() { (option("", name, true)) }
+            (metric_options(name))
+        }
+    };
+    let more = || html! { (option("", "choose…", false)) (metric_options("")) };
     let content = html! {
         @for (place, text) in all.iter().enumerate() {
             @let (name, goal) = text.trim().rsplit_once(' ').unwrap_or((text, "max"));
+            @let at = place.to_string();
             div.build-row {
-                select.select id={ "goal-" (place) } data-do="goal" data-with=(place)
-                    aria-label="Which way" autocomplete="off" {
-                    (option("max", "highest", goal == "max"))
-                    (option("min", "lowest", goal == "min"))
-                }
-                select.select id={ "metric-" (place) } data-do="metric" data-with=(place)
-                    aria-label="Metric" autocomplete="off" {
-                    @if MetricId::find(name).is_none() { (option("", name, true)) }
-                    (metric_options(name))
-                }
+                (list("goal", &at, options(ways, goal)).named("Which way"))
+                (list("metric", &at, metrics(name)).named("Metric"))
                 @if all.len() > 1 {
-                    (remove_button("no-goal", place, &format!("Remove objective {}", place + 1)))
+                    (remove_button("no-goal", &at, &numbered("Remove objective", place)))
                 }
             }
         }
         @if all.len() < MAX_OBJECTIVES {
-            div.build-row {
-                label {
-                    "Another "
-                    select.select #add-goal data-do="add-goal" autocomplete="off" {
-                        (option("", "choose…", false))
-                        (metric_options(""))
-                    }
-                }
-            }
+            div.build-row { (list("add-goal", "", more()).within("Another")) }
         }
         (wrong(problems, &["/objectives", "/columns"]))
     };
@@ -339,17 +309,18 @@ fn objectives(spec: &Tree, problems: &[Problem]) -> Markup {
 fn constraints(spec: &Tree, problems: &[Problem]) -> Markup {
     let all = texts(spec, "constraints");
     let rule = |place: usize, text: &str, label: &str, hint: &str| {
-        html! {
-            input type="text" class="build-text" id={ "rule-" (place) } data-do="rule"
-                data-with=(place) aria-label={ (label) " " (place + 1) } placeholder=(hint)
-                autocomplete="off" value=(text);
-        }
+        let rule = typed("text", "rule", &place.to_string()).set("placeholder", hint);
+        rule.named(&numbered(label, place)).value(text)
     };
     let content = html! {
         @for (place, text) in all.iter().enumerate() {
             div.build-row {
                 (rule(place, text, "Constraint", ""))
-                (remove_button("no-rule", place, &format!("Remove constraint {}", place + 1)))
+                (remove_button(
+                    "no-rule",
+                    &place.to_string(),
+                    &numbered("Remove constraint", place),
+                ))
             }
         }
         div.build-row { (rule(all.len(), "", "Another constraint", "another constraint")) }
@@ -382,12 +353,7 @@ fn sampling(spec: &Tree, problems: &[Problem]) -> Markup {
     };
     let content = html! {
         div.build-row {
-            label {
-                "Take "
-                select.select #method data-do="method" autocomplete="off" {
-                    @for (key, word) in METHODS { (option(key, word, key == method)) }
-                }
-            }
+            (list("method", "", options(METHODS, &method)).within("Take"))
             @if method != "grid" {
                 (number("count", "number of designs"))
                 (number("seed", "seed"))

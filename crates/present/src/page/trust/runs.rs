@@ -6,8 +6,8 @@ use validation::report::Row;
 use super::filter::{Facet, Filter};
 use super::score::score;
 use super::words;
+use crate::form::option;
 use crate::format;
-use crate::html::option;
 
 /// Number of runs that are picked, and how well they are predicted.
 #[must_use]

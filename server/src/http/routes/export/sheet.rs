@@ -6,18 +6,20 @@ use model::design::Design;
 use model::{Plan, design::link};
 use present::format::counted;
 
-use crate::designs::exports::{self, Export};
+use operations::export::{self, Format};
+
+use crate::ground::calendar;
 
 /// Knobs that are named for each reason; the file itself has all of them.
 const NAMED: usize = 12;
 
 /// Frameworks whose files aren't launch scripts.
-const FRAMEWORKS: [Export; 5] = [
-    Export::MegatronBridge,
-    Export::Mindformers,
-    Export::Torchtitan,
-    Export::Deepspeed,
-    Export::Accelerate,
+const FRAMEWORKS: [Format; 5] = [
+    Format::MegatronBridge,
+    Format::Mindformers,
+    Format::Torchtitan,
+    Format::Deepspeed,
+    Format::Accelerate,
 ];
 
 /// Content of the dialog or the page.
@@ -33,7 +35,7 @@ pub(super) fn html(design: &Design, launcher: Launcher) -> Markup {
         section {
             h2 { "Launch scripts" }
             (launchers(launcher, &link))
-            @for export in [Export::Megatron, Export::Mindspeed] {
+            @for export in [Format::Megatron, Format::Mindspeed] {
                 (file(export, launcher, design, &link))
             }
         }
@@ -43,15 +45,15 @@ pub(super) fn html(design: &Design, launcher: Launcher) -> Markup {
         }
         section {
             h2 { "Inference engine" }
-            @match exports::command(design) {
-                Ok(made) => (words(Export::Serving, &made, &link)),
+            @match export::command(design, &calendar::today()) {
+                Ok(made) => (words(Format::Serving, &made, &link)),
                 Err(why) => p.muted { (why) },
             }
         }
         section {
             h2 { "Design file" }
-            (row(Export::Json, &link, about))
-            (row(Export::Toml, &link, about))
+            (row(Format::Json, &link, about))
+            (row(Format::Toml, &link, about))
         }
         section { h2 { "Numbers" } (numbers(design, &link)) }
         p.muted { "Charts are saved as SVG and PNG where they are shown." }
@@ -80,13 +82,13 @@ fn launchers(chosen: Launcher, link: &str) -> Markup {
 }
 
 /// A file of a training run.
-fn file(export: Export, launcher: Launcher, design: &Design, link: &str) -> Markup {
+fn file(export: Format, launcher: Launcher, design: &Design, link: &str) -> Markup {
     let Some(target) = export.target() else { return html! {} };
     let link = match launcher {
         Launcher::Torchrun => link.to_owned(),
         Launcher::Slurm => format!("{link}&launcher={}", launcher.name()),
     };
-    words(export, &exports::elsewhere(target, launcher, design), &link)
+    words(export, &export::elsewhere(target, launcher, design, &calendar::today()), &link)
 }
 
 /// Sentences on how the file's own words read, beside the design.
@@ -113,7 +115,7 @@ fn checks(checks: &[String]) -> Markup {
 }
 
 /// A file in the words of what starts a run, what those can't say and why, and the file to read.
-fn words(export: Export, made: &Made, link: &str) -> Markup {
+fn words(export: Format, made: &Made, link: &str) -> Markup {
     let about = match made.unsaid.len() as u64 {
         0 => "Every knob that differs from the program's default has a word for it.".to_owned(),
         left => format!("Not expressible, kept as comments: {}", counted(left, "knob", "knobs")),
@@ -159,10 +161,10 @@ fn listed(left: &[UnsupportedKnob]) -> String {
 fn numbers(design: &Design, link: &str) -> Markup {
     let table = "Headline metrics, every stage, every axis: a number in each row.";
     let files = [
-        (Export::Csv, table),
-        (Export::Parquet, table),
-        (Export::Metrics, "Everything the model computes, as predict --json prints it."),
-        (Export::Trace, "The schedule of every stage, for Perfetto."),
+        (Format::Csv, table),
+        (Format::Parquet, table),
+        (Format::Metrics, "Everything the model computes, as predict --json prints it."),
+        (Format::Trace, "The schedule of every stage, for Perfetto."),
     ];
     html! {
         @match Plan::new(design) {
@@ -176,7 +178,7 @@ fn numbers(design: &Design, link: &str) -> Markup {
 }
 
 /// A file with its buttons.
-fn row(export: Export, link: &str, about: &str) -> Markup {
+fn row(export: Format, link: &str, about: &str) -> Markup {
     let address = format!("/export/{}?{link}", export.name());
     let hidden_title = html! { span.visually-hidden { " " (export.title()) } };
     html! {
@@ -206,7 +208,7 @@ mod tests {
     #[test]
     fn every_file_has_a_download_and_texts_can_be_copied() {
         let html = sheet("preset=llama-3-8b&mbs=2");
-        for export in Export::all() {
+        for export in Format::all() {
             let address = format!("/export/{}?v=1&amp;preset=llama-3-8b&amp;", export.name());
             let count = html.matches(&address).count();
             assert_eq!(count, 1 + usize::from(export.is_text()), "{export:?}");

@@ -1,16 +1,18 @@
 //! Result of an import, as HTML: the design with its numbers, and every list of the import.
 
-use interchange::{Format, Import};
+use interchange::{Format, Import, Question};
 use maud::{Markup, PreEscaped, html};
-use model::catalogue::preset::{Preset, PresetKind};
+use model::catalogue::preset::PresetKind;
 use model::design::link;
 use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
 use model::ground::knob::Kind;
+use present::form::lists::{self, preset_groups};
+use present::form::{hidden, input, select};
 use present::format::{counted, whole};
-use present::html::table;
 use present::insight::numbers::Numbers;
 
+use crate::http::file_form::listed;
 use crate::http::routes::embed::headline;
 
 /// The answer.
@@ -135,23 +137,14 @@ fn ways(design: &Design) -> Markup {
         (PresetKind::Recipe, "Published runs"),
         (PresetKind::Model, "Models on a default cluster"),
     ];
+    let other = select(preset_groups(&kinds, lists::link, design.preset.id));
     html! {
         div.import-ways {
             a.button.primary href={ "/?" (link) } { "Open in the explorer" }
             a.button href={ "/export?" (link) } { "Export" }
             form method="get" action="/compare" class="import-compare" {
-                input type="hidden" name="b" autocomplete="off" value=(link);
-                label for="import-compare" { "Compare with" }
-                select id="import-compare" name="a" autocomplete="off" {
-                    @for (kind, label) in kinds { optgroup label=(label) {
-                        @for preset in Preset::all().filter(|it| it.kind == kind) {
-                            @if preset.refused.is_none() {
-                                option value=(link::encode(&preset.design()))
-                                    selected[preset.id == design.preset.id] { (preset.title) }
-                            }
-                        }
-                    } }
-                }
+                (hidden("b", &link))
+                (other.id("import-compare").name("a").labelled("Compare with"))
                 button.button { "Compare" }
             }
         }
@@ -160,23 +153,6 @@ fn ways(design: &Design) -> Markup {
 
 fn line(line: u64) -> String {
     if line == 0 { String::new() } else { line.to_string() }
-}
-
-/// A list of the import under its heading; nothing where it is empty.
-fn list(id: &str, title: &str, about: &str, header: &[&str], rows: Vec<Vec<String>>) -> Markup {
-    let count = rows.len() as u64;
-    let header = header.iter().map(|name| (*name).to_owned()).collect();
-    let all: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
-    html! {
-        @if count > 0 {
-            section.card.import-card #(id) {
-                h2 { (title) " (" (whole(count)) ")" }
-                p.muted { (about) }
-                div.scroll-x.import-list role="region" tabindex="0"
-                    aria-label={ (title) ", table" } { (PreEscaped(table(title, &all))) }
-            }
-        }
-    }
 }
 
 /// Input that a question asks for: an argument of the script, a variable of its environment, or a
@@ -211,8 +187,7 @@ fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
     let given = answers.iter().filter(|(name, value)| !is_asked(name) && !value.is_empty());
     html! {
         @for (name, value) in given {
-            input type="hidden" form="import-form" autocomplete="off"
-                name={ "answer " (name) } value=(value);
+            (hidden(&format!("answer {name}"), value).set("form", "import-form"))
         }
         @if !import.questions.is_empty() {
             section.card.import-card #questions {
@@ -221,31 +196,32 @@ fn questions(import: &Import, answers: &[(String, String)]) -> Markup {
                     "What the text leaves open. A field that stays empty keeps the guess in grey."
                 }
                 @for (place, question) in import.questions.iter().enumerate() {
-                    @let id = format!("import-answer-{place}");
-                    @let choices = choices(&question.name);
-                    div.import-field {
-                        label for=(id) { (asked_for(&question.name)) }
-                        input id=(id) form="import-form" type="text" autocomplete="off"
-                            name={ "answer " (question.name) }
-                            placeholder=(question.guess.as_deref().unwrap_or(""))
-                            list=[(!choices.is_empty()).then(|| format!("{id}-choices"))]
-                            aria-describedby={ (id) "-about" };
-                        @if !choices.is_empty() {
-                            datalist #{ (id) "-choices" } {
-                                @for choice in &choices { option value=(choice) {} }
-                            }
-                        }
-                        p.muted #{ (id) "-about" } {
-                            @let place = placed(question.line, question.file.as_deref());
-                            @if !place.is_empty() { (place) ": " }
-                            (question.purpose) " → " (question.follows)
-                        }
-                    }
+                    (field(&format!("import-answer-{place}"), question))
                 }
                 p.import-send {
                     button.button.primary form="import-form" { "Use these answers" }
                 }
             }
+        }
+    }
+}
+
+/// Field of an open question.
+fn field(id: &str, question: &Question) -> Markup {
+    let choices = choices(&question.name);
+    let list = if choices.is_empty() { String::new() } else { format!("{id}-choices") };
+    let answer = input("text").id(id).name(&format!("answer {}", question.name));
+    let answer = answer.set("placeholder", question.guess.as_deref().unwrap_or(""));
+    let place = placed(question.line, question.file.as_deref());
+    let about = html! {
+        @if !place.is_empty() { (place) ": " }
+        (question.purpose) " → " (question.follows)
+    };
+    let answer = answer.set("form", "import-form").set_some("list", &list);
+    html! {
+        (answer.field("import-field", asked_for(&question.name), about))
+        @if !choices.is_empty() {
+            datalist #(list) { @for choice in &choices { option value=(choice) {} } }
         }
     }
 }
@@ -267,8 +243,7 @@ fn unknown(import: &Import) -> Markup {
     });
     let about = "These keys aren't recognised and change nothing. For typos the nearest known key \
                  is given.";
-    let header = ["Key", "Line", "Nearest known"];
-    list("unknown", "Unrecognised", about, &header, rows.collect())
+    listed("unknown", "Unrecognised", true, about, &["Key", "Line", "Nearest known"], rows)
 }
 
 fn assumed(import: &Import) -> Markup {
@@ -277,7 +252,7 @@ fn assumed(import: &Import) -> Markup {
         vec![knob.to_owned(), it.detail.clone()]
     });
     let about = "Not given in the text: the value used, and why.";
-    list("assumed", "Assumed", about, &["Knob", "What and why"], rows.collect())
+    listed("assumed", "Assumed", true, about, &["Knob", "What and why"], rows)
 }
 
 fn set(import: &Import) -> Markup {
@@ -285,8 +260,7 @@ fn set(import: &Import) -> Markup {
         let place = placed(it.line, it.file.as_deref());
         vec![it.key.clone(), place, it.knob.knob().label.to_owned(), it.value.clone()]
     });
-    let about = "Key → knob.";
-    list("set", "Recognised", about, &["Key", "Line", "Knob", "Value"], rows.collect())
+    listed("set", "Recognised", true, "Key → knob.", &["Key", "Line", "Knob", "Value"], rows)
 }
 
 fn ignored(import: &Import) -> Markup {
@@ -295,7 +269,7 @@ fn ignored(import: &Import) -> Markup {
         .iter()
         .map(|it| vec![it.key.clone(), placed(it.line, it.file.as_deref()), it.reason.clone()]);
     let about = "Recognised, but they have no effect on the model.";
-    list("ignored", "Without effect", about, &["Key", "Line", "Why"], rows.collect())
+    listed("ignored", "Without effect", true, about, &["Key", "Line", "Why"], rows)
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use maud::{Markup, html};
-use present::html::option;
+use present::form::{options, select, textarea};
 use present::site::Page;
 
-use crate::http::routes::preset_options::preset_options;
+use crate::http::file_form::{FileForm, presets};
 
 /// Formats of texts, by the names that the API has.
 const FORMATS: [(&str, &str); 6] = [
@@ -81,47 +81,28 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
 }
 
 fn form(asked: &Asked) -> Markup {
-    html! {
-        form id="import-form" class="import-form" method="post" action="/import"
-            enctype="multipart/form-data" {
-            div.import-field {
-                label for="import-file" { "File" }
-                input id="import-file" type="file" name="file" multiple
-                    accept=".json,.sh,.bash,.slurm,.yaml,.yml,.toml,.py,.txt,.zip,.tar,.gz,.tgz";
-                p.muted { "Several files, or a zip or tar of them, are read together." }
-                p.muted.only-scripted { "Or drop files or a folder anywhere on this page." }
-            }
-            div.import-field {
-                label for="import-text" { "Or paste its text (a file takes precedence)" }
-                textarea id="import-text" name="text" rows="10" spellcheck="false"
-                    autocomplete="off" maxlength=(interchange::MAX_BYTES) { "\n" (asked.text) }
-            }
+    let text = textarea(10, &asked.text).set("maxlength", &interchange::MAX_BYTES.to_string());
+    let format = select(options(FORMATS, &asked.format)).id("import-format").name("format");
+    let preset = presets(&asked.preset).id("import-preset");
+    let label = "For everything the file doesn't specify, use";
+    let about = "For a config.json everything but the model's shape, for a script the cluster.";
+    let form = FileForm {
+        action: "/import",
+        bytes: None,
+        label: "File",
+        accept: ".json,.sh,.bash,.slurm,.yaml,.yml,.toml,.py,.txt,.zip,.tar,.gz,.tgz",
+        hints: [
+            "Several files, or a zip or tar of them, are read together.",
+            "Or drop files or a folder anywhere on this page.",
+        ],
+        text: (text, "Or paste its text (a file takes precedence)"),
+        rest: html! {
             div.import-choices {
-                div.import-field {
-                    label for="import-format" { "Format" }
-                    select id="import-format" name="format" autocomplete="off" {
-                        @for (name, words) in FORMATS {
-                            (option(name, words, asked.format == name))
-                        }
-                    }
-                }
-                div.import-field {
-                    label for="import-preset" { "For everything the file doesn't specify, use" }
-                    select id="import-preset" name="preset" autocomplete="off"
-                        aria-describedby="import-preset-about" {
-                        (preset_options(&asked.preset))
-                    }
-                    p #import-preset-about class="muted" {
-                        "For a config.json everything but the model's shape, for a script the \
-                         cluster."
-                    }
-                }
+                (format.field("import-field", "Format", ""))
+                (preset.field("import-field", label, about))
             }
-            p.import-send {
-                button.button.primary { "Import" }
-                progress id="import-progress" aria-label="Importing" hidden {}
-                span #import-status role="status" {}
-            }
-        }
-    }
+        },
+        button: ["Import", "Importing"],
+    };
+    form.html()
 }

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use model::design::Design;
 use model::design::file::{self, Extent, json};
 use model::design::link as links;
+use present::form::{self, Control, hidden, input, options, select, textarea};
 use present::format;
 use present::words::name;
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -107,13 +108,9 @@ impl Sheet<'_> {
             @if let Some(short) = self.shortened() { (copied("share-short", "Short link", &short)) }
             form method="post" action="/share" class="share-form" {
                 (hidden("link", self.link))
-                label for="share-name" { "Name (optional)" }
-                input id="share-name" name="name" maxlength=(MAX_NAME_LEN) autocomplete="off"
-                    value=(name);
-                label for="share-note" { "Note (optional)" }
-                textarea id="share-note" name="note" maxlength=(MAX_NOTE_LEN) rows="2" {
-                    "\n" (note)
-                }
+                (limited(input("text").value(name), "name", MAX_NAME_LEN)
+                    .labelled("Name (optional)"))
+                (limited(textarea(2, note), "note", MAX_NOTE_LEN).labelled("Note (optional)"))
                 button.button.primary name="action" value="store" { (store) }
             }
             p.muted {
@@ -142,6 +139,7 @@ impl Sheet<'_> {
 
     fn embed(&self) -> Markup {
         let first = PANELS[0].0;
+        let panels = select(options(PANELS.map(|(name, words, _)| (name, words)), ""));
         let address = match self.entry {
             Some(_) => format!("{}/embed/d/{}?panel={first}", self.base, self.short),
             None => format!("{}/embed?panel={first}&{}", self.base, self.link),
@@ -151,10 +149,7 @@ impl Sheet<'_> {
                 loading="lazy" {}
         };
         html! {
-            label for="share-panel" { "Panel" }
-            select id="share-panel" data-panel="share-embed" autocomplete="off" {
-                @for (name, words, _) in PANELS { option value=(name) { (words) } }
-            }
+            (panels.id("share-panel").set("data-panel", "share-embed").labelled("Panel"))
             (copied("share-embed", "HTML of the panel", &snippet.0))
             p.muted {
                 "Add &theme=dark or &theme=light to the address to choose; otherwise it follows \
@@ -204,20 +199,15 @@ impl Sheet<'_> {
     }
 }
 
-/// A text to be copied: selected as a whole where no script copies it.
-fn copied(id: &str, label: &str, text: &str) -> Markup {
-    html! {
-        div.share-row {
-            input id=(id) readonly aria-label=(label) autocomplete="off" value=(text);
-            button type="button" class="button" data-copy=(id) aria-live="polite" {
-                "Copy" span.visually-hidden { " " (label) }
-            }
-        }
-    }
+/// A box of the form that stores, with the characters that it takes.
+fn limited(text: Control, name: &str, max_len: usize) -> Control {
+    text.id(&format!("share-{name}")).name(name).set("maxlength", &max_len.to_string())
 }
 
-fn hidden(name: &str, value: &str) -> Markup {
-    html! { input type="hidden" name=(name) autocomplete="off" value=(value); }
+/// A text to be copied.
+fn copied(id: &str, label: &str, text: &str) -> Markup {
+    let text = input("text").id(id).flag("readonly", true).named(label).value(text);
+    form::copied(&text, label)
 }
 
 /// A code as SVG, black on white in either theme: cameras read no other.

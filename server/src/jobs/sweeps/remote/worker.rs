@@ -250,9 +250,7 @@ impl Worker {
             let writer = task.format().map(|format| Writer::new(format, &space));
             let mut rows = Vec::new();
             let summary = sweep::evaluate_with(&space, batch, stop, |outcome| {
-                if let Some(writer) = &writer {
-                    writer.add(outcome, &mut rows);
-                }
+                writer.iter().for_each(|writer| writer.add(outcome, &mut rows));
             });
             summary.map(|summary| (Progress::with_part(&space, places.clone(), summary), rows))
         };

@@ -77,6 +77,7 @@ fn freed(tree: &Tree) -> Freed {
 }
 
 /// A design that is kept.
+#[derive(Default)]
 struct Kept {
     front: bool,
     standing: Standing,
@@ -90,48 +91,38 @@ type Designs = BTreeMap<u64, Kept>;
 
 /// The designs of a result: front, best and sample.
 fn designs(result: &Tree, knobs: &[KnobId], metrics: &[MetricId]) -> Designs {
-    let mut designs = Designs::new();
-    let rows = result.get("sample").and_then(|sample| sample.get("rows"));
-    for row in list(rows) {
-        let cells = list(Some(row));
-        let Some(index) = cells.first().and_then(whole) else { continue };
-        let kept = Kept {
-            front: false,
-            standing: Standing::AsTimed,
-            knobs: cells.iter().skip(1).take(knobs.len()).map(spelled).collect(),
-            metrics: cells.iter().skip(1 + knobs.len()).map(real).collect(),
-            closed_form: None,
-        };
-        designs.insert(index, kept);
-    }
-    let near = result.get("sample").and_then(|sample| sample.get("near_limit"));
-    for index in list(near).iter().filter_map(whole) {
-        if let Some(kept) = designs.get_mut(&index) {
-            kept.standing = Standing::NearLimit;
-        }
+    let sample = |key| list(result.get("sample").and_then(|sample| sample.get(key))).iter();
+    let sampled = sample("rows").filter_map(|row| {
+        let (index, cells) = list(Some(row)).split_first()?;
+        let (of_knobs, of_metrics) = cells.split_at_checked(knobs.len())?;
+        let knobs = of_knobs.iter().map(spelled).collect();
+        let metrics = of_metrics.iter().map(real).collect();
+        Some((whole(index)?, Kept { knobs, metrics, ..Kept::default() }))
+    });
+    let mut designs: Designs = sampled.collect();
+    for index in sample("near_limit").filter_map(whole) {
+        designs.entry(index).and_modify(|kept| kept.standing = Standing::NearLimit);
     }
     let rejected = list(result.get("simulated").and_then(|it| it.get("rejected"))).iter();
-    let rejected = rejected.map(|row| (false, row));
-    let front = list(result.get("front")).iter().map(|row| (true, row)).chain(rejected);
     let best = list(result.get("objectives")).iter().flat_map(|one| list(one.get("best")));
-    for (is_front, row) in best.map(|row| (false, row)).chain(front) {
+    let front = list(result.get("front")).iter().map(|row| (true, row));
+    let beside = |row| (false, row);
+    for (is_front, row) in best.map(beside).chain(front).chain(rejected.map(beside)) {
         let Some(index) = row.get("index").and_then(whole) else { continue };
-        let value = |knob: &KnobId| {
-            row.get("knobs").and_then(|all| all.get(&knob.id())).map_or(String::new(), spelled)
-        };
+        let value = |knob: &KnobId| row.get("knobs")?.get(&knob.id()).map(spelled);
         let numbers = |tree: &Tree| -> Vec<f64> {
             let number = |id: &MetricId| tree.get(id.metric().name).map_or(0.0, real);
             metrics.iter().map(number).collect()
         };
+        let was_front = designs.get(&index).is_some_and(|known| known.front);
         let kept = Kept {
-            front: is_front,
+            front: is_front || was_front,
             standing: standing(row),
-            knobs: knobs.iter().map(value).collect(),
+            knobs: knobs.iter().map(|knob| value(knob).unwrap_or_default()).collect(),
             metrics: row.get("metrics").map(numbers).unwrap_or_default(),
             closed_form: row.get("closed_form").map(numbers),
         };
-        let was_front = designs.get(&index).is_some_and(|known| known.front);
-        designs.insert(index, Kept { front: is_front || was_front, ..kept });
+        designs.insert(index, kept);
     }
     designs
 }

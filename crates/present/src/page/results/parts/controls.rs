@@ -3,32 +3,24 @@
 use maud::{Markup, html};
 
 use super::table::table_dims;
+use crate::form::{input, option, select, tick_box};
 use crate::format;
-use crate::html::{option, table_head};
+use crate::html::table_head;
 use crate::page::results::data::{Data, Dim};
 use crate::page::results::view::View;
 
 /// A choice of columns.
 fn select_box(id: &str, label: &str, data: &Data, dims: &[Dim], now: Dim) -> Markup {
-    html! {
-        label {
-            (label) " "
-            select.select id=(id) data-do=(id) autocomplete="off" {
-                @for dim in dims { (option(&data.dim_id(*dim), data.label(*dim), *dim == now)) }
-            }
-        }
-    }
+    let entries = html! {
+        @for dim in dims { (option(&data.dim_id(*dim), data.label(*dim), *dim == now)) }
+    };
+    select(entries).set("class", "select").act(id, "").within(label)
 }
 
 fn check(id: &str, with: &str, on: bool, text: &str) -> Markup {
     let act = id.split_once(':').map_or(id, |(act, _)| act);
-    html! {
-        label.sweep-check {
-            input type="checkbox" id=(id) data-do=(act) data-with=(with) autocomplete="off"
-                checked[on];
-            (text)
-        }
-    }
+    let tick = tick_box(on).id(id).set("data-do", act).set("data-with", with);
+    tick.before("sweep-check", text)
 }
 
 /// Controls of the scatter.
@@ -90,8 +82,7 @@ fn axis_row(data: &Data, view: &View, dim: Dim, is_shown: bool) -> Markup {
         tr {
             th.words scope="row" { (label) }
             td {
-                input type="checkbox" id={ "show-" (id) } data-do="show" data-with=(id)
-                    aria-label={ "Show " (label) } autocomplete="off" checked[is_shown];
+                (tick_box(is_shown).act("show", &id).named(&["Show ", label].concat()))
             }
             td {
                 @if is_shown {
@@ -105,9 +96,8 @@ fn axis_row(data: &Data, view: &View, dim: Dim, is_shown: bool) -> Markup {
             }
             td {
                 @if matches!(dim, Dim::Metric(_)) {
-                    input type="checkbox" id={ "log-" (id) } data-do="log" data-with=(id)
-                        aria-label={ "Logarithmic " (label) } autocomplete="off"
-                        checked[view.is_log(&id)];
+                    (tick_box(view.is_log(&id)).act("log", &id)
+                        .named(&["Logarithmic ", label].concat()))
                 }
             }
             td { (range_end(data, dim, "from", from)) }
@@ -124,24 +114,23 @@ fn range_end(data: &Data, dim: Dim, side: &str, now: Option<f64>) -> Markup {
         Dim::Knob(knob) => {
             let chosen = now.map(|now| if side == "from" { now.ceil() } else { now.floor() });
             let chosen = chosen.map(|place| place as usize);
-            html! {
-                select.select id={ (side) "-" (id) } data-do=(side) data-with=(id)
-                    aria-label={ "Range of " (label) ", " (side) } autocomplete="off" {
-                    (option("", "any", false))
-                    @for (at, value) in data.knobs[knob].values.iter().enumerate() {
-                        (option(&at.to_string(), value, chosen == Some(at)))
-                    }
+            let ends = html! {
+                (option("", "any", false))
+                @for (at, value) in data.knobs[knob].values.iter().enumerate() {
+                    (option(&at.to_string(), value, chosen == Some(at)))
                 }
-            }
+            };
+            let ends = select(ends).set("class", "select").act(side, &id);
+            html! { (ends.named(&["Range of ", label, ", ", side].concat())) }
         }
         Dim::Metric(place) => {
             let (factor, unit) = format::axis(data.metrics[place]);
             let value = now.map(|now| ((now / factor * 1e4).round() / 1e4).to_string());
             let gap = if unit.is_empty() { "" } else { " in " };
+            let end = input("number").set("class", "number-box").set("step", "any").act(side, &id);
+            let end = end.named(&[label, " ", side, gap, unit].concat());
             html! {
-                input type="number" class="number-box" step="any" id={ (side) "-" (id) }
-                    data-do=(side) data-with=(id) aria-label={ (label) " " (side) (gap) (unit) }
-                    autocomplete="off" value=(value.unwrap_or_default());
+                (end.value(&value.unwrap_or_default()))
                 @if !unit.is_empty() { " " span.muted { (unit) } }
             }
         }
