@@ -354,12 +354,13 @@ impl Input {
         let mut answers = Answers::default();
         let model = self.model.as_deref().map(str::trim).filter(|model| !model.is_empty());
         answers.model = model.map(str::to_owned);
-        let mut wrong: Vec<Wrong> = vec![];
-        wrong.extend(self.answer.iter().filter_map(|it| given::answer(&mut answers, it).err()));
-        wrong.extend(self.set.iter().filter_map(|it| given::set(&mut answers, it).err()));
-        wrong.extend(self.env.iter().filter_map(|it| given::env(&mut answers, it).err()));
+        let mut refused: Vec<Refusal> = vec![];
+        refused.extend(self.answer.iter().filter_map(|it| given::answer(&mut answers, it).err()));
+        refused.extend(self.set.iter().filter_map(|it| given::set(&mut answers, it).err()));
+        refused.extend(self.env.iter().filter_map(|it| given::env(&mut answers, it).err()));
         answers.arguments = self.args.clone().unwrap_or_default().0;
-        if wrong.is_empty() { Ok(answers) } else { Err(Refusal::of(wrong)) }
+        let refusal = Refusal::of(refused.into_iter().flat_map(|refusal| refusal.errors));
+        if refusal.is_empty() { Ok(answers) } else { Err(refusal) }
     }
 }
 

@@ -4,7 +4,7 @@ use interchange::Answers;
 use model::design::KnobId;
 use model::ground::text::shorten;
 
-use crate::refusal::Wrong;
+use crate::refusal::Refusal;
 
 /// Maximum number of answers.
 const MAX_ANSWERS: usize = 200;
@@ -16,8 +16,8 @@ const WRONG_ANSWER: &str = "wrong_answer";
 ///
 /// # Errors
 /// A name that no question has.
-pub fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), Wrong> {
-    let wrong = |detail: String| Wrong::new(WRONG_ANSWER, "answer", detail);
+pub fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), Refusal> {
+    let wrong = |detail: String| Refusal::new(WRONG_ANSWER, "answer", detail);
     let value = value.trim();
     if value.is_empty() {
         return Ok(());
@@ -45,7 +45,7 @@ pub fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), Wrong> 
 ///
 /// # Errors
 /// Another form, or a knob that isn't known.
-pub(super) fn set(answers: &mut Answers, setting: &str) -> Result<(), Wrong> {
+pub(super) fn set(answers: &mut Answers, setting: &str) -> Result<(), Refusal> {
     let (name, value) = halves(setting, "set", "a knob is set by KNOB=VALUE")?;
     add(answers, &KnobId::find(name.trim())?.id(), value)
 }
@@ -55,7 +55,7 @@ pub(super) fn set(answers: &mut Answers, setting: &str) -> Result<(), Wrong> {
 ///
 /// # Errors
 /// Another form, or a name that no question has.
-pub(super) fn answer(answers: &mut Answers, text: &str) -> Result<(), Wrong> {
+pub(super) fn answer(answers: &mut Answers, text: &str) -> Result<(), Refusal> {
     let (name, value) = halves(text, "answer", "an answer is QUESTION=VALUE")?;
     add(answers, name.trim(), value)
 }
@@ -64,15 +64,15 @@ pub(super) fn answer(answers: &mut Answers, text: &str) -> Result<(), Wrong> {
 ///
 /// # Errors
 /// Another form.
-pub(super) fn env(answers: &mut Answers, setting: &str) -> Result<(), Wrong> {
+pub(super) fn env(answers: &mut Answers, setting: &str) -> Result<(), Refusal> {
     let (name, value) = halves(setting, "env", "a variable is set by NAME=VALUE")?;
     answers.variables.insert(name.trim().to_owned(), value.to_owned());
     Ok(())
 }
 
 /// What stands before and behind the equals sign.
-fn halves<'a>(text: &'a str, at: &str, form: &str) -> Result<(&'a str, &'a str), Wrong> {
-    let wrong = || Wrong::new(WRONG_ANSWER, at, format!("{form}, not `{}`", shorten(text)));
+fn halves<'a>(text: &'a str, at: &str, form: &str) -> Result<(&'a str, &'a str), Refusal> {
+    let wrong = || Refusal::new(WRONG_ANSWER, at, format!("{form}, not `{}`", shorten(text)));
     text.split_once('=').ok_or_else(wrong)
 }
 

@@ -6,8 +6,8 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use interchange::is_archive;
-use operations::Operation;
 use operations::import::{Dialect, Import, Imported, Input, max_bytes};
+use operations::{Kind, Operation, Refusal, Wrong};
 use reports::typed::Said;
 use schemars::{Schema, json_schema};
 
@@ -92,10 +92,24 @@ pub(super) async fn text(
     }
     // Off the threads that answer others: a text may have a million characters.
     let answer = off_thread(move || Import::run(input, &Waiting::new())).await?;
-    let answer = answer.map_err(|refusal| Problem::of_refusal(refusal, false))?;
+    let answer = answer.map_err(problem)?;
     match answer.faults() {
         Some(faults) => Err(Problem::unreadable_text(faults.to_vec())),
         None => Ok(json_response(&Import::output(&answer).said())),
+    }
+}
+
+/// Problem of a call that isn't answered. What is wrong stands in the address, where no pointer
+/// leads.
+fn problem(refusal: Refusal) -> Problem {
+    match refusal.kind {
+        Kind::Unreadable => {
+            let lines: Vec<String> = refusal.errors.iter().map(Wrong::line).collect();
+            Problem::new(StatusCode::BAD_REQUEST, lines.join("; "))
+        }
+        Kind::Unanswerable | Kind::Missed | Kind::Ended | Kind::Internal => {
+            Problem::of_refusal(refusal, false)
+        }
     }
 }
 

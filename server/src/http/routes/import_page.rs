@@ -16,7 +16,7 @@ use axum::response::Response;
 use interchange::{Answers, Bundle, Format, import_with, is_archive, unpacked};
 use maud::Markup;
 use model::design::Design;
-use operations::import;
+use operations::{Wrong, import};
 use present::draw::text::sentence;
 
 use crate::http::file_form::{self, FileFields};
@@ -83,7 +83,8 @@ fn answered(form: &Form, asked: &mut Asked) -> Result<Markup, (StatusCode, Strin
     };
     let mut answers = Answers::default();
     for (name, value) in &form.answers {
-        import::add(&mut answers, name, value).map_err(|wrong| bad(wrong.line()))?;
+        let added = import::add(&mut answers, name, value);
+        added.map_err(|refusal| bad(refusal.errors.iter().map(Wrong::line).collect()))?;
     }
     let base = Some(form.preset.as_str()).filter(|preset| !preset.is_empty());
     let base = base.map(Design::from_preset).transpose();
