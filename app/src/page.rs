@@ -25,7 +25,6 @@ macro_rules! views {
     ($($Page:ident: $view:expr,)+) => {
         /// A page as the server writes it for a query string; nothing for one without a module.
         #[cfg(feature = "ssr")]
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the server alone writes the others")]
         #[must_use]
         pub fn view(page: Page, raw: &str) -> AnyView {
             match page {
@@ -36,7 +35,6 @@ macro_rules! views {
 
         /// Takes over the page at hand. A module has none but its own compiled into it.
         #[cfg(feature = "hydrate")]
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the server alone writes the others")]
         pub fn take_over<const MODULE: usize>() {
             match Page::at(&window().location().pathname().unwrap_or_default()) {
                 $(Page::$Page => {
