@@ -149,12 +149,12 @@ fn settled(arguments: &Arguments) -> (Check, Option<serve::Arguments>) {
         Err(Fault::File(lines)) => return (broken(&lines), None),
         Err(Fault::Usage(error)) => return (broken(&[settings::in_one_line(&error)]), None),
     };
-    let serve = match settled.command {
-        Command::Own(own) => match *own {
-            Own::Serve(serve) => Some(serve),
-            _ => None,
-        },
-        Command::Operation(..) => None,
+    let serve = if let Command::Own(own) = settled.command
+        && let Own::Serve(serve) = *own
+    {
+        Some(serve)
+    } else {
+        None
     };
     let Some(serve) = serve else {
         return (broken(&["it isn't the server's".to_owned()]), None);

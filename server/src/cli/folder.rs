@@ -1,7 +1,7 @@
 //! The texts of a folder.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use interchange::MAX_FILES;
 use operations::{Caller, Refusal, files};

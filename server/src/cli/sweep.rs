@@ -144,7 +144,7 @@ fn unreadable(mut refusal: Refusal) -> Failure {
             wrong.detail = format!("{}: {}", wrong.at, wrong.detail);
         }
     }
-    failure(refusal)
+    failure(&refusal)
 }
 
 /// The result, JSON. A sweep of which all is done is looked at once more, and what that found is

@@ -114,13 +114,13 @@ pub(super) fn run(entry: &Entry, matches: &ArgMatches) -> Result<(), Failure> {
     let terminal = Terminal::new();
     let printed = (entry.print)(matches, &terminal);
     terminal.clear();
-    let printed = printed.map_err(failure)?;
+    let printed = printed.map_err(|refusal| failure(&refusal))?;
     output::bytes(&printed.bytes)?;
-    printed.refusal.map_or(Ok(()), |refusal| Err(failure(refusal)))
+    printed.refusal.map_or(Ok(()), |refusal| Err(failure(&refusal)))
 }
 
 /// A refusal as a failure of the command.
-pub(super) fn failure(refusal: Refusal) -> Failure {
+pub(super) fn failure(refusal: &Refusal) -> Failure {
     let lines = refusal.errors.iter().map(Wrong::line).collect::<Vec<_>>();
     match refusal.kind {
         Kind::Unreadable | Kind::Unanswerable => Failure::User(lines),

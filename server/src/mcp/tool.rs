@@ -87,10 +87,8 @@ pub(super) fn described(entry: &Entry) -> Described {
 }
 
 fn whole(form: Form, settings: SchemaSettings) -> JsonObject {
-    match (form.whole)(settings.into_generator()).to_value() {
-        Value::Object(schema) => schema,
-        _ => JsonObject::new(),
-    }
+    let schema = (form.whole)(settings.into_generator()).to_value();
+    schema.as_object().cloned().unwrap_or_default()
 }
 
 /// The bytes of texts and keys in arguments, about.
