@@ -3,7 +3,8 @@
 A `Design` holds every knob of model, cluster, parallelism, schedule, memory and routing. `predict`
 says what it achieves in training, `infer` how it serves, `budget` what its run costs, `find` which
 layout it should run with, `explain` how a number comes about; `sweep` evaluates millions of designs
-to a table of Arrow. Numbers are those of the program `moescape`, to the last bit.
+to a table of Arrow; `call` asks any other question by its name. Numbers are those of the program
+`moescape`, to the last bit.
 
 Units stand in the names (`step_time_seconds`, `memory_peak_bytes`) or in `metric(id).unit`; GB are
 1e9 bytes, and one device is one rank.
@@ -27,6 +28,7 @@ from ._answers import (
 )
 from ._calls import (
     budget,
+    call,
     explain,
     find,
     import_text,
@@ -66,6 +68,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "budget",
+    "call",
     "explain",
     "find",
     "import_text",

@@ -23,10 +23,23 @@ MAX_ROWS = 20_000_000
 """Rows of a sweep, at most, unless it asks for more: each takes some 8 bytes for each column."""
 
 
-def _arguments(design: Design, **more: Any) -> dict[str, Any]:
-    """The arguments of an operation: the design, and what else is given."""
-    links = {name: {"link": it.link()} if isinstance(it, Design) else it for name, it in more.items()}
-    return {"link": design.link(), **{name: it for name, it in links.items() if it is not None}}
+def call(name: str, design: Optional[Design] = None, **arguments: Any) -> dict[str, Any]:
+    """The answer of an operation by its name, such as `solve`, as the dictionary that
+    `moescape NAME --json` prints.
+
+    Arguments are those of `POST /api/v1/NAME`; one that is a design may be a `Design`, one that is
+    `None` is left out.
+
+    Raises `InvalidInput` with everything that is wrong with them, and `IllegalDesign` with every
+    rule that the design breaks.
+    """
+    given = {} if design is None else {"link": design.link()}
+    for argument, value in arguments.items():
+        if isinstance(value, Design):
+            given[argument] = {"link": value.link()}
+        elif value is not None:
+            given[argument] = value
+    return _native.call(name, given)
 
 
 def predict(design: Design, *, verdict: bool = True) -> Prediction:
@@ -38,8 +51,7 @@ def predict(design: Design, *, verdict: bool = True) -> Prediction:
     Raises `IllegalDesign` with every rule that the design breaks. One that doesn't fit its memory
     is no error.
     """
-    arguments = _arguments(design, verdict=verdict)
-    return Prediction._of(design, _native.call("predict", arguments))
+    return Prediction._of(design, call("predict", design, verdict=verdict))
 
 
 def explain(design: Design, metric: str, *, baseline: Optional[Design] = None) -> Breakdown:
@@ -49,8 +61,7 @@ def explain(design: Design, metric: str, *, baseline: Optional[Design] = None) -
     `memory_peak_bytes@stage=3`, `comm_volume_bytes@axis=ep,link=inter_node`, `tpot_seconds`,
     `goodput_ratio`; with a baseline one of the loss beside it, such as `loss_difference`.
     """
-    arguments = _arguments(design, metric=metric, baseline=baseline)
-    return Breakdown._of(_native.call("explain", arguments))
+    return Breakdown._of(call("explain", design, metric=metric, baseline=baseline))
 
 
 def find(
@@ -77,7 +88,8 @@ def find(
 
     Ctrl-C ends it.
     """
-    arguments = _arguments(
+    data = call(
+        "find",
         design,
         goal=goal,
         question=question,
@@ -87,7 +99,6 @@ def find(
         evaluations=evaluations,
         serve=serve,
     )
-    data = _native.call("find", arguments)
     del data["seconds"]
     return Found._of({**data, "complete": data.get("complete", True)})
 
@@ -97,7 +108,7 @@ def infer(design: Design) -> Inference:
 
     It reads the sections `transformer`, `cluster`, `routing` and `serving`.
     """
-    return Inference._of(design, _native.call("infer", _arguments(design)))
+    return Inference._of(design, call("infer", design))
 
 
 def budget(design: Design, *, baseline: Optional[Design] = None) -> Budget:
@@ -106,7 +117,7 @@ def budget(design: Design, *, baseline: Optional[Design] = None) -> Budget:
     With a `baseline` also what published laws expect of the loss beside it. A metric is `None`
     until the knobs of section `run` that it needs are set.
     """
-    return Budget._of(design, _native.call("budget", _arguments(design, baseline=baseline)))
+    return Budget._of(design, call("budget", design, baseline=baseline))
 
 
 def sweep(

@@ -134,6 +134,19 @@ def test_other_answers_have_the_bits_of_the_program() -> None:
     assert moescape.explain(design, "checkpoint_bytes").unit == "bytes"
 
 
+def test_an_operation_is_called_by_its_name() -> None:
+    preset = "qwen3-30b-a3b"
+    terms = ("--knob", "mbs", "--target", "fits")
+    expected = json.loads(program("solve", "--json", "--preset", preset, *terms))
+    solved = moescape.call("solve", Design.from_preset(preset), knob="mbs", target="fits")
+    assert bits(solved) == bits(expected)
+    with pytest.raises(moescape.InvalidInput) as refused:
+        moescape.call("solve", Design.from_preset(preset), nob="mbs", target="fits")
+    assert [error.nearest for error in refused.value.errors] == [("knob",)]
+    with pytest.raises(moescape.InvalidInput, match="there is no such operation"):
+        moescape.call("slove")
+
+
 def test_a_search_ends_at_the_evaluations_that_were_asked_for() -> None:
     design = Design.from_preset("pangu-ultra-moe-6k@2")
     found = moescape.find(design, evaluations=500)
