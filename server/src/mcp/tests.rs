@@ -280,7 +280,8 @@ async fn hostile_calls_are_refused_soon_and_in_words() {
             "out_of_range",
         ),
         ("export", json!({"preset": "qwen3-30b-a3b", "format": "parquet"}), "wrong_arguments"),
-        ("schedule", json!({"method": "x", "stages": "y", "microbatches": 8}), "wrong_schedule"),
+        ("schedule", json!({"method": "x", "stages": 4, "microbatches": 8}), "wrong_schedule"),
+        ("schedule", json!({"method": "zb_v", "stages": "y"}), "wrong_arguments"),
         ("routing", json!({"preset": "qwen3-30b-a3b", "set": ["balance=uniform"]}), "even_loads"),
     ] {
         let rules = refused(&client, tool, arguments).await;

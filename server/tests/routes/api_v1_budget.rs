@@ -97,12 +97,15 @@ async fn rules_that_are_broken_stand_in_place_of_numbers() {
 async fn what_is_no_run_is_refused_with_what_would_be_taken() {
     let answer = TestApp::new().post(PATH, "{".to_owned()).await;
     answer.problem(StatusCode::BAD_REQUEST);
-    let body = json!({"design": paper(&json!({"pue": 0.5})), "base": null}).to_string();
-    let problem = TestApp::new().post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
-    let errors = problem["errors"].as_array().unwrap();
-    let pointers: Vec<&Value> = errors.iter().map(|error| &error["pointer"]).collect();
-    assert_eq!(pointers, ["/base", "/run/pue"]);
-    assert_eq!(errors[0]["nearest"], json!(["baseline"]));
+    for (more, pointer, nearest) in
+        [("base", "/base", "baseline"), ("baseline", "/design/run/pue", "1")]
+    {
+        let body = json!({"design": paper(&json!({"pue": 0.5})), more: null}).to_string();
+        let problem = TestApp::new().post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
+        let errors = problem["errors"].as_array().unwrap();
+        assert_eq!((errors.len(), &errors[0]["pointer"]), (1, &json!(pointer)));
+        assert_eq!(errors[0]["nearest"], json!([nearest]));
+    }
 }
 
 #[tokio::test]
