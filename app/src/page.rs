@@ -37,14 +37,12 @@ macro_rules! views {
         #[cfg(feature = "hydrate")]
         pub fn take_over<const MODULE: usize>() {
             match Page::at(&window().location().pathname().unwrap_or_default()) {
-                $(Page::$Page => {
-                    if const { Page::$Page.is_of(MODULE) } {
-                        // No generic function: it is compiled here, once for all modules.
-                        fn of_page() {
-                            hydrate($view);
-                        }
-                        of_page();
+                $(Page::$Page if const { Page::$Page.is_of(MODULE) } => {
+                    // No generic function: it is compiled here, once for all modules.
+                    fn of_page() {
+                        hydrate($view);
                     }
+                    of_page();
                 })+
                 _ => (),
             }

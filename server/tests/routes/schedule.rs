@@ -91,9 +91,8 @@ async fn a_schedule_is_run_for_programs_with_numbers_as_they_are() {
     assert_text(
         &lines.join("\n").replace('"', ""),
         &expect![[r#"
-            /stages `stages` takes a whole number from 1 on, not `many`
-            /microbatches `microbatches` takes a whole number from 1 on, not `1.5`
-            /p2p `p2p` takes 0, or 1e-9 to 1e9 seconds, not `-1`
+            /stages `stages` takes a whole number
+            /microbatches `microbatches` takes a whole number
         "#]],
     );
 }
