@@ -93,8 +93,8 @@ impl Operation for Export {
     const SUMMARY: &'static str = "Write a design as a file or as a launch script";
     const TITLE: &'static str = "Export a design";
     const DESCRIPTION: &'static str = "Writes a design as a file: a launch script of Megatron-LM \
-        or MindSpeed-LLM, a recipe of another framework, an engine's command, a design file, or its \
-        numbers. Of a file that starts a run it tells what the file has no word for, what it \
+        or MindSpeed-LLM, a recipe of another framework, an engine's command, a design file, or \
+        its numbers. Of a file that starts a run it tells what the file has no word for, what it \
         really predicts, and what to check before the run: pass that on.";
     type Input = Input;
     type Answer = Answer;

@@ -13,8 +13,8 @@ use model::{MODEL_VERSION, design::link};
 use sweep::table::{CellType, Column, Record, Table};
 use sweep::{Outcome, Space, Spec};
 
-/// The table of a sweep's rows: those of feasible designs, or of every legal one with the constraint
-/// that it breaks.
+/// The table of a sweep's rows: those of feasible designs, or of every legal one with the
+/// constraint that it breaks.
 pub(crate) fn table(space: &Space, every_legal: bool) -> Table<'_> {
     let breaks = every_legal.then_some(Column::Breaks);
     let link = space.spec().find.is_some().then_some(Column::Link);

@@ -1,7 +1,7 @@
 //! The rows of a sweep as one table: its columns, and the cells of a record.
 //!
-//! Text, JSON, Parquet, Arrow and the page's sample are encodings of it: each walks the columns, and
-//! takes each cell as its type has it.
+//! Text, JSON, Parquet, Arrow and the page's sample are encodings of it: each walks the columns,
+//! and takes each cell as its type has it.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

@@ -20,8 +20,8 @@ use super::parquet::{Field, ParquetTable};
 /// The columns; provenance follows in CSV, and stands in the footer in Parquet.
 const COLUMNS: [&str; 5] = ["scope", "place", "metric", "value", "unit"];
 
-/// Cells of a number: `step`, `stage` or `axis`; which stage, or which axis, link and collective; the
-/// metric; its value, of a verdict 1 or 0; its unit.
+/// Cells of a number: `step`, `stage` or `axis`; which stage, or which axis, link and collective;
+/// the metric; its value, of a verdict 1 or 0; its unit.
 type Row = [Value; 5];
 
 fn row(scope: &str, place: &str, metric: &str, value: f64, unit: &str) -> Row {

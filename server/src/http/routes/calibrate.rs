@@ -60,7 +60,8 @@ endpoints! {
     /// were fitted without it. What the runs don't tell stays the family's. Nothing is stored.
     post "/api/v1/calibrate" => runs as calibrate {
         .takes_as("multipart/form-data", of::<Form>).body_limit(MAX_BYTES)
-        .answers_as(JSON, of::<<Calibrate as Operation>::Output>, "The profile and what it rests on.")
+        .answers_as(JSON, of::<<Calibrate as Operation>::Output>,
+            "The profile and what it rests on.")
         .fails(400, "The form can't be read, or has no file.")
         .fails(422, "The files make no profile: one entry in `errors` for each reason, with file \
             and line where there is one.")

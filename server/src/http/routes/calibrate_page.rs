@@ -194,9 +194,8 @@ fn constants(found: &Calibration) -> Markup {
             told.why.to_owned(),
         ]
     };
-    let names =
-        ["Constant", "Family's", "Yours", "Nine of ten", "ConstantChange by the runs", "Remark"];
-    let about = "ConstantChange: how much of what isn't known of a constant beforehand these runs tell, \
+    let names = ["Constant", "Family's", "Yours", "Nine of ten", "Told by the runs", "Remark"];
+    let about = "Told: how much of what isn't known of a constant beforehand these runs tell, \
                  beside the constants that they move. What they don't tell stays the family's.";
     listed("constants", "Constants", false, about, &names, found.constants.iter().map(row))
 }

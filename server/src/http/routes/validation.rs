@@ -20,7 +20,8 @@ endpoints! {
     ///
     /// The object of `moescape validate --json`. `ETag` and `If-None-Match` save sending it again.
     get trust::JSON_PATH => json as validation {
-        .answers_as(JSON, of::<WithProvenance<Validation>>, "Rows and summary.").ends(304, "You have it.")
+        .answers_as(JSON, of::<WithProvenance<Validation>>, "Rows and summary.")
+        .ends(304, "You have it.")
     }
 
     /// Published runs as a table
@@ -33,7 +34,8 @@ endpoints! {
     /// The object of `moescape validate --runs FILE --json` for the published runs of serving.
     /// `ETag` and `If-None-Match` save sending it again.
     get trust::SERVING_JSON_PATH => serving as validationServing {
-        .answers_as(JSON, of::<WithProvenance<ServingValidation>>, "Rows, groups, refusals and targets.")
+        .answers_as(JSON, of::<WithProvenance<ServingValidation>>,
+            "Rows, groups, refusals and targets.")
         .ends(304, "You have it.")
     }
 }

@@ -248,7 +248,8 @@ fn values(entry: &Entry, key: &str, label: &str) -> Markup {
         span.build-options role="group" aria-label={ "Values of " (label) } {
             @for option in offered {
                 (tick_box(now.iter().any(|known| known == option))
-                    .act("option", &[key, "=", option].concat()).before("sweep-check", word(option)))
+                    .act("option", &[key, "=", option].concat())
+                    .before("sweep-check", word(option)))
             }
         }
     }
