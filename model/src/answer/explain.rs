@@ -1,7 +1,8 @@
 //! A metric as a tree of named terms, from the same functions that the estimate uses.
 //!
 //! Every node says how its value follows from those below it: [`How`] is the operation, and
-//! [`How::combine`] does it. So a tree can be checked by anyone, node by node, down to what is given.
+//! [`How::combine`] does it. So a tree can be checked by anyone, node by node, down to what is
+//! given.
 
 mod counts;
 mod memory;
