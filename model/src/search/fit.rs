@@ -11,6 +11,7 @@ use crate::device::operator::enclosing;
 use crate::ground::choice::{
     RecomputeGranularity, RecomputeMethod, RecomputeModule, Set, SwapModule, ZeroMemory,
 };
+use crate::ground::sorting::sort_short;
 use crate::rules::vocabulary::{Vocabulary, told_layers};
 use crate::training::estimate::Estimate;
 use crate::training::plan::Plan;
@@ -60,7 +61,7 @@ pub fn make_it_fit(plan: &Plan) -> Fit {
             found.push((estimate.metrics.tokens_per_second, candidate));
         }
     }
-    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    sort_short(&mut found, |one, other| other.0.total_cmp(&one.0));
     Fit { tried, best: fastest(plan, found.into_iter().map(|(_, design)| design)) }
 }
 

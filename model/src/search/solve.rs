@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use crate::design::{Design, KnobId};
 use crate::ground::choice::Balance;
 use crate::ground::knob::Value;
+use crate::ground::sorting::sort_short;
 use crate::metric::MetricId;
 use crate::rules;
 use crate::rules::vocabulary::Vocabulary;
@@ -238,6 +239,7 @@ pub fn values(design: &Design, knob: KnobId) -> Vec<Value> {
             values.push(value);
         }
     }
-    values.sort_by_key(|value| if let Value::Integer(number) = value { *number } else { 0 });
+    let number = |value: &Value| if let Value::Integer(number) = value { *number } else { 0 };
+    sort_short(&mut values, |one, other| number(one).cmp(&number(other)));
     values
 }

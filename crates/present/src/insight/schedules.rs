@@ -4,6 +4,7 @@ use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, Method};
 use model::ground::knob::Value;
+use model::ground::sorting::sort_short;
 use model::rules::vocabulary::Vocabulary;
 use model::training::estimate::Metrics;
 use model::{Plan, estimate, legal_values};
@@ -244,7 +245,7 @@ fn closest(trial: &Design, knob: KnobId) -> Option<Nearest> {
         .into_iter()
         .filter_map(|value| if let Value::Integer(number) = value { Some(number) } else { None })
         .collect();
-    numbers.sort_by_key(|number| number.abs_diff(own));
+    sort_short(&mut numbers, |one, other| one.abs_diff(own).cmp(&other.abs_diff(own)));
     let ways = numbers.into_iter().map(|number| Nearest { knob, value: Value::Integer(number) });
     ways.into_iter().find(|way| mended(trial, way).is_some())
 }

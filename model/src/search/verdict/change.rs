@@ -107,7 +107,7 @@ fn smallest(
 ) -> Option<(f64, Change)> {
     let mut found = screen(plan, (knob.freeing)(plan, knob.id));
     found.retain(|screened| screened.pressure < now.pressure);
-    found.sort_by(|one, other| {
+    sort_short(&mut found, |one, other| {
         let nearer = one.candidate.distance.total_cmp(&other.candidate.distance);
         nearer.then_with(|| other.mfu.total_cmp(&one.mfu))
     });
@@ -127,7 +127,7 @@ fn smallest(
 fn faster(plan: &Plan, present: &Estimate, now: &Screened, knob: &Tried) -> Option<(f64, Change)> {
     let mut found = screen(plan, (knob.giving_back)(plan, knob.id));
     found.retain(|screened| screened.mfu > now.mfu && screened.pressure <= MAX_SCREENED_FILL);
-    found.sort_by(|one, other| other.mfu.total_cmp(&one.mfu));
+    sort_short(&mut found, |one, other| other.mfu.total_cmp(&one.mfu));
     let used = pressure(plan, present);
     found.iter().take(MAX_TIMED_VALUES).find_map(|screened| {
         timed(plan, knob.id, &screened.candidate.design).filter(|(needed, change)| {

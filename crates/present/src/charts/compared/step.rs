@@ -1,5 +1,6 @@
 //! Where the time of several designs' steps goes: a stacked bar for each.
 
+use model::ground::sorting::sort_short;
 use model::training::estimate::StepPart;
 use plotters_backend::text_anchor::HPos;
 
@@ -116,7 +117,7 @@ fn total(design: &Compared<'_>) -> f64 {
 fn pieces(design: &Compared<'_>) -> Vec<Piece> {
     let kind = |part: StepPart| KINDS.iter().position(|(ink, ..)| *ink == look(part).0);
     let mut parts: Vec<_> = design.estimate.step.parts().collect();
-    parts.sort_by_key(|(part, _)| kind(*part));
+    sort_short(&mut parts, |(one, _), (other, _)| kind(*one).cmp(&kind(*other)));
     let mut end = 0.0;
     let mut pieces = Vec::with_capacity(parts.len());
     for (part, time) in parts {

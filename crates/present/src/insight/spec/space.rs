@@ -3,6 +3,7 @@
 use model::design::KnobId;
 use model::design::file::Tree;
 use model::ground::knob::Section;
+use model::ground::sorting::sort_short;
 
 use crate::choices::choices;
 use crate::insight::spec::{self, set};
@@ -175,7 +176,8 @@ pub fn entries(spec: &Tree) -> Vec<Entry> {
             });
         }
     }
-    found.sort_by_key(|entry| entry.knob.map_or(usize::MAX, |knob| knob as usize));
+    let place = |entry: &Entry| entry.knob.map_or(usize::MAX, |knob| knob as usize);
+    sort_short(&mut found, |one, other| place(one).cmp(&place(other)));
     found
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use model::design::KnobId;
 use model::design::file::Tree;
 use model::ground::knob::Section;
+use model::ground::sorting::sort_short;
 
 /// A line is broken when it gets longer than this.
 const WIDTH: usize = 90;
@@ -80,7 +81,7 @@ fn ordered(tree: &Tree) -> Vec<&(String, Tree)> {
         section.map(|place| 100 + place).or(word).or_else(knob).unwrap_or(usize::MAX)
     };
     let mut entries: Vec<_> = entries.iter().collect();
-    entries.sort_by_key(|(name, _)| rank(name));
+    sort_short(&mut entries, |(one, _), (other, _)| rank(one).cmp(&rank(other)));
     entries
 }
 
