@@ -1,10 +1,12 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
 //! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `witness`, `test`, `bench`,
-//! `soak`, `calibrate`); what they share is the site's pipeline (`site`), the places of things
-//! (`workspace`) and how other programs are run (`command`, `tool`, `python`).
+//! `count`, `soak`, `calibrate`); what they share is the site's pipeline (`site`), the places of things
+//! (`workspace`), how other programs are run (`command`, `tool`, `python`) and how long ago a task was
+//! asked for (`asked`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
+mod asked;
 mod command;
 mod python;
 mod workspace;
@@ -14,6 +16,7 @@ mod tool;
 mod site;
 mod bench;
 mod build;
+mod count;
 mod dist;
 mod serve;
 mod soak;
@@ -51,6 +54,8 @@ enum Task {
     Layers,
     /// Measure the model and the page
     Bench(bench::Arguments),
+    /// Count the instructions that fixed amounts of work take
+    Count(count::Arguments),
     /// Build and test the Python package
     Wheel(wheel::Arguments),
     /// Ask Megatron-Core whether it starts the designs that `find` names
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
         Task::Test(arguments) => test::run(&workspace, &arguments),
         Task::Layers => test::structure(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
+        Task::Count(arguments) => count::run(&workspace, &arguments),
         Task::Wheel(arguments) => wheel::run(&workspace, &arguments),
         Task::Witness(arguments) => witness::run(&workspace, &arguments),
         Task::Soak(arguments) => soak::run(&workspace, &arguments),

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::asked;
 use crate::site::{self, Quality};
 use crate::tool::{self, Install, Tool};
 use crate::workspace::Workspace;
@@ -32,6 +33,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     serve.arg("serve").args(["--listen", &arguments.listen]);
     serve.arg("--site").arg(workspace.site());
     serve.arg("--data").arg(workspace.root.join(&arguments.data)).args(&arguments.rest);
+    if let Some(seconds) = asked::seconds_ago() {
+        println!("built {seconds:.0} s after the command was given");
+    }
     become_program(serve)
 }
 

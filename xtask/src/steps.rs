@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::asked;
 use crate::workspace::Workspace;
 
 /// The steps done so far.
@@ -60,7 +61,8 @@ impl Steps {
 
     /// Prints the table and the count, alone on the last line, and fails if a step did.
     pub(crate) fn finish(self) -> Result<()> {
-        let width = self.taken.iter().map(|step| step.name.len()).max().unwrap_or(0);
+        let names = self.taken.iter().map(|step| step.name.len());
+        let width = names.max().unwrap_or(0).max("since the command".len());
         println!();
         for step in &self.taken {
             let failed = if step.failed { "  FAILED" } else { "" };
@@ -68,6 +70,9 @@ impl Steps {
         }
         let total: f64 = self.taken.iter().map(|step| step.seconds).sum();
         println!("{:width$} {total:8.1} s", "all");
+        if let Some(seconds) = asked::seconds_ago() {
+            println!("{:width$} {seconds:8.1} s", "since the command");
+        }
         for what in &self.left_out {
             println!("left out: {what}");
         }

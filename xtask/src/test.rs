@@ -3,6 +3,7 @@
 mod allow_list;
 mod figures;
 mod layers;
+mod packages;
 mod tidy;
 
 use std::process::Command;
@@ -10,6 +11,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::command;
+use crate::count;
 use crate::site::{self, Module, Quality, Site};
 use crate::steps::Steps;
 use crate::tool::{self, Install, Node, Tool};
@@ -40,19 +42,42 @@ enum Part {
     Nats,
     /// Servers that share a store, which need PostgreSQL
     Postgres,
+    /// The count of instructions, which needs valgrind
+    Valgrind,
+}
+
+impl Arguments {
+    /// Whether a part isn't left out.
+    fn wants(&self, part: Part) -> bool {
+        let needs_node = part == Part::Browser;
+        !self.skip.contains(&part) && (!needs_node || self.wants(Part::Node))
+    }
+
+    /// The programs of all parts that aren't left out.
+    fn tools(&self) -> Vec<Tool> {
+        let always = [Tool::WasmTarget, Tool::NoStdTarget, Tool::Rustfmt, Tool::Clippy];
+        let by_part = [
+            (Part::Nats, Tool::NatsServer),
+            (Part::Postgres, Tool::Postgres),
+            (Part::Valgrind, Tool::Valgrind),
+            (Part::Node, Tool::Node),
+            (Part::Node, Tool::Npm),
+            (Part::Browser, Tool::Chromium),
+        ];
+        let wanted = by_part.into_iter().filter(|(part, _)| self.wants(*part));
+        always.into_iter().chain(wanted.map(|(_, tool)| tool)).collect()
+    }
 }
 
 /// Runs every step, in the order in which a mistake shows soonest.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let wants_node = !arguments.skip.contains(&Part::Node);
-    let browser = wants_node && !arguments.skip.contains(&Part::Browser);
-    let nats = !arguments.skip.contains(&Part::Nats);
-    let postgres = !arguments.skip.contains(&Part::Postgres);
+    let wants = |part| arguments.wants(part);
+    let (nats, postgres) = (wants(Part::Nats), wants(Part::Postgres));
     let install = if arguments.no_install { Install::Nothing } else { Install::System };
     let mut steps = Steps::new(workspace);
     let node = steps.run("tools", || {
-        tool::require(&needed(wants_node, browser, nats, postgres), install)?;
-        wants_node.then(|| tool::node(workspace, install)).transpose()
+        tool::require(&arguments.tools(), install)?;
+        wants(Part::Node).then(|| tool::node(workspace, install)).transpose()
     });
     sources(workspace, nats, postgres, &mut steps);
     if nats && postgres && Tool::Nginx.is_there() {
@@ -68,37 +93,26 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     } else if !postgres {
         steps.leave_out("a store in PostgreSQL that servers share (--skip postgres)");
     }
+    if wants(Part::Valgrind) {
+        steps.run("instructions", || count::check(workspace));
+    } else {
+        steps.leave_out("the count of instructions (--skip valgrind)");
+    }
     steps.run("licences, bans, advisories", || deny(workspace, install));
     if !nats {
         steps.leave_out("sweeps by workers, also after a kill of NATS or a worker (--skip nats)");
     }
+    let browser = wants(Part::Browser);
     if let Some(Some(node)) = node {
         shipped(workspace, &node, browser, &mut steps);
-    } else if !wants_node {
+    } else if !wants(Part::Node) {
         steps.leave_out("the optimised site, its size budget and the parity test (--skip node)");
     }
     if !browser {
-        let flag = if wants_node { "browser" } else { "node" };
+        let flag = if wants(Part::Node) { "browser" } else { "node" };
         steps.leave_out(format!("the browser tests (--skip {flag})"));
     }
     steps.finish()
-}
-
-fn needed(node: bool, browser: bool, nats: bool, postgres: bool) -> Vec<Tool> {
-    let mut tools = vec![Tool::WasmTarget, Tool::NoStdTarget, Tool::Rustfmt, Tool::Clippy];
-    if nats {
-        tools.push(Tool::NatsServer);
-    }
-    if postgres {
-        tools.push(Tool::Postgres);
-    }
-    if node {
-        tools.extend([Tool::Node, Tool::Npm]);
-    }
-    if browser {
-        tools.push(Tool::Chromium);
-    }
-    tools
 }
 
 /// The steps on sources: they need Rust and, unless they are left out, NATS and PostgreSQL.
@@ -146,7 +160,8 @@ fn skipped(nats: bool, postgres: bool) -> impl Iterator<Item = &'static str> {
 /// The structure of the code: what may import what, and figures that may only fall.
 pub(crate) fn structure(workspace: &Workspace) -> Result<()> {
     layers::check(workspace)?;
-    figures::check(workspace)
+    figures::check(workspace)?;
+    packages::check(workspace)
 }
 
 /// The tests of what a server keeps once more, with PostgreSQL in the place of SQLite. What tests

@@ -38,6 +38,8 @@ pub(crate) enum Tool {
     /// For sweeps by workers.
     NatsServer,
     Postgres,
+    /// Counts instructions.
+    Valgrind,
     /// For the soak and, where it is there, the tests of servers behind it.
     Nginx,
 }
@@ -67,6 +69,7 @@ impl Tool {
             Self::Chromium => ("Chromium", Origin::Apt("chromium")),
             Self::NatsServer => ("nats-server", Origin::Apt("nats-server")),
             Self::Postgres => ("PostgreSQL", Origin::Apt("postgresql")),
+            Self::Valgrind => ("valgrind", Origin::Apt("valgrind")),
             Self::Nginx => ("nginx", Origin::Apt("nginx")),
         }
     }
@@ -95,6 +98,7 @@ impl Tool {
                 std::path::Path::new("/usr/lib/postgresql").exists()
                     || command::succeeds("postgres", &["--version"])
             }
+            Self::Valgrind => command::succeeds("valgrind", &["--version"]),
             // Debian has it beside the path of those who aren't root.
             Self::Nginx => {
                 std::path::Path::new("/usr/sbin/nginx").exists()
