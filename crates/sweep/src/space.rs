@@ -99,6 +99,8 @@ pub struct Space {
     checks: Vec<Check>,
     /// The last axis that each tie depends on.
     tie_depths: Vec<Option<usize>>,
+    /// Whether it asks for runs.
+    asks_run: bool,
     bench: Bench,
     /// Links of designs with strategies that were found.
     found: Arc<BTreeMap<u64, String>>,
@@ -151,8 +153,9 @@ impl Space {
             blocks[place - 1] = blocks[place] * axes[place].values.len() as u64;
         }
         let (checks, tie_depths, bench) = (vec![], vec![], Bench::default());
-        let found = Arc::default();
-        let mut space = Self { spec, axes, blocks, size, checks, tie_depths, bench, found };
+        let (asks_run, found) = (spec.asks_run(), Arc::default());
+        let mut space =
+            Self { spec, axes, blocks, size, checks, tie_depths, asks_run, bench, found };
         space.checks = space.all_checks();
         space.tie_depths = space.spec.ties.iter().map(|tie| space.depth(tie.knob)).collect();
         Ok(space)
@@ -225,6 +228,10 @@ impl Space {
         for tie in &self.spec.ties {
             follow(design, tie);
         }
+    }
+
+    pub(crate) const fn asks_run(&self) -> bool {
+        self.asks_run
     }
 
     pub(crate) const fn bench(&self) -> &Bench {
@@ -379,6 +386,8 @@ pub(crate) struct Point<'a> {
     tied: Vec<bool>,
     /// Number of leading checks that are known to hold here.
     holds: usize,
+    /// Knobs that were moved since the last evaluation; all before the first.
+    pub(crate) moved: KnobSet,
 }
 
 impl<'a> Point<'a> {
@@ -387,7 +396,8 @@ impl<'a> Point<'a> {
         // No digit is set yet: the first move sets them all.
         let coordinates = vec![usize::MAX; space.axes.len()];
         let tied = vec![true; space.spec.ties.len()];
-        Self { space, design, coordinates, index: None, tied, holds: 0 }
+        let moved = KnobSet::of(KnobId::ALL);
+        Self { space, design, coordinates, index: None, tied, holds: 0, moved }
     }
 
     /// Moves to an index: sets what differs.
@@ -406,6 +416,7 @@ impl<'a> Point<'a> {
                 self.coordinates[place] = digit;
                 // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
                 self.design.put(axis.knob, &axis.values[digit]);
+                self.moved = self.moved.and(&[axis.knob]);
                 first_moved = Some(place);
             }
         }
@@ -413,6 +424,7 @@ impl<'a> Point<'a> {
         for (place, tie) in self.space.spec.ties.iter().enumerate() {
             if self.space.tie_depths[place] >= Some(first_moved) || before.is_none() {
                 self.tied[place] = follow(&mut self.design, tie);
+                self.moved = self.moved.and(&[tie.knob]);
             }
         }
         // What depends on none of these coordinates is as it was.

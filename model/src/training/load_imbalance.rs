@@ -18,7 +18,7 @@ use crate::layer::lengths::Drawn;
 use crate::routing::aux_loss::Scope;
 use crate::routing::{Effect, Inputs, Trace};
 use crate::rules;
-use crate::training::estimate::{Estimate, Metrics, StepPart, StepTime};
+use crate::training::estimate::{Estimate, Metrics, StageMemory, StepPart, StepTime};
 use crate::training::plan::Plan;
 
 /// The rule that a plan of traced loads is made from the trace.
@@ -199,6 +199,12 @@ pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metr
     metrics.imbalance_ratio = plan.effect.imbalance;
 }
 
+/// Memory of a stage under load imbalance: of the fullest rank, except where its longer tasks come
+/// to be simulated in an order that holds a little less than the mean rank's.
+pub(crate) fn fuller(own: StageMemory, even: StageMemory) -> StageMemory {
+    if own.peak() < even.peak() { even } else { own }
+}
+
 /// The estimate under load imbalance: `own` of the fullest rank, `even` of the mean one.
 pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     let mut all = even;
@@ -206,8 +212,7 @@ pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     let fullest = Fullest { time: own.step.total(), memory_peak, fits, fit_probability };
     wait_for(&fullest, plan, &mut all.step, &mut all.metrics);
     for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
-        // Longer tasks may come to be simulated in an order that holds a little less.
-        if fullest.memory.peak() < stage.memory.peak() {
+        if fuller(fullest.memory, stage.memory) != fullest.memory {
             continue;
         }
         stage.memory = fullest.memory;

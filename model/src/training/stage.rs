@@ -124,7 +124,7 @@ impl StageWork {
         work
     }
 
-    /// The work before anything is copied to the host; what its pairs wait for is still open, see
+    /// The work where nothing is copied to the host; with copies its waits are
     /// [`Self::waits_with_copies`].
     #[inline(never)]
     pub(crate) fn without_copies(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
@@ -180,11 +180,16 @@ impl StageWork {
         add_sharding(plan, stage, forward, backward);
         work.waits.alone =
             [alone(overlap, &work.forward, false), alone(overlap, &work.backward, true)];
+        work.waits = work.waits_beside(plan, 0.0);
         work
     }
 
     /// Waits of its passes when they copy this many bytes of a micro-batch to the host and back.
     pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
+        if swapped > 0.0 { self.waits_beside(plan, swapped) } else { self.waits }
+    }
+
+    fn waits_beside(&self, plan: &Plan, swapped: f64) -> Waits {
         let (overlap, machine) = (&plan.overlap, &plan.deployment.machine);
         let copy = swapped / machine.host.get();
         let mut waits = self.waits;

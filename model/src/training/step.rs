@@ -17,9 +17,9 @@ use crate::ground::choice::Timing;
 use crate::ground::units::{Bytes, Seconds};
 use crate::layer::deployment::Deployment;
 use crate::schedule::{Run, StageTimes};
-use crate::training::estimate::{Communication, Estimate, Metrics, StepPart, StepTime};
+use crate::training::estimate::{Estimate, Metrics, StepPart, StepTime};
 use crate::training::load_imbalance::{self, Fullest};
-use crate::training::memory::Occupancy;
+use crate::training::memory::{self, LayerMemory, Occupancy, PeakActivations};
 use crate::training::pair::LayerPairs;
 use crate::training::pipeline::Pipeline;
 use crate::training::pipeline::simulated::{Load, Tasks};
@@ -28,6 +28,7 @@ use crate::training::plan::Plan;
 use crate::training::recomputation::RetainedBytes;
 use crate::training::stage::{Waiting, Waits};
 
+use communication::StepTraffic;
 pub(crate) use spans::{Layers, Spans};
 
 /// Estimate of a plan.
@@ -102,8 +103,8 @@ impl Simulator {
 pub(crate) fn of_loads(plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) -> Estimate {
     let mut step = Step::default();
     step.take(plan, spans, simulated);
-    let mut communication = Vec::new();
-    let metrics = step.metrics(plan, spans, &mut communication);
+    let traffic = step.traffic(plan, spans);
+    let metrics = metrics::metrics(plan, spans, &step, &traffic.totals());
     let phases = step.pipeline.phases.as_ref();
     Estimate {
         timing: if phases.is_some() { Timing::Simulated } else { Timing::ClosedForm },
@@ -112,13 +113,40 @@ pub(crate) fn of_loads(plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) 
         warnings: lists::warnings(plan, &metrics, &step),
         step: step.time,
         metrics,
-        communication,
+        communication: traffic.rows(),
     }
+}
+
+/// Whether a design with these metrics is near the limit of memory by a closed form, see
+/// [`memory::is_near_limit`]; by the steps of the fullest and of the mean rank.
+pub(crate) fn is_near_limit(
+    plan: &Plan,
+    metrics: &Metrics,
+    [(own, fullest), (even, mean)]: [(&Spans, &Step); 2],
+) -> bool {
+    if !metrics.fits || mean.pipeline.phases.is_some() {
+        return false;
+    }
+    let outgrows = |heaviest: f64| metrics.memory_peak * heaviest > metrics.memory_limit;
+    // No chunk is heavier than all of its stage; then beyond any rounding of the product.
+    outgrows(plan.schedule.chunks_per_stage() as f64)
+        && outgrows(plan.heaviest_chunk(&fullest.layers) * (1.0 + 1e-9))
+        && {
+            let steps = [(own, fullest), (even, mean)];
+            let [own, even] = steps.map(|(spans, step)| step.occupancies(plan, spans));
+            let stages = own
+                .zip(even)
+                .map(|((_, own), (_, even))| load_imbalance::fuller(own.device, even.device));
+            memory::most_of(plan, &fullest.layers, stages, metrics.memory_peak)
+                > metrics.memory_limit
+        }
 }
 
 /// A step in time and memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Step {
+    /// What layers need after the plan's recomputation and swapping.
+    layers: LayerMemory,
     /// For each span of the plan.
     spans: Vec<SpanStep>,
     pipeline: Pipeline,
@@ -142,10 +170,12 @@ impl Step {
     /// Takes the step of a plan, in place of what was here before; of its pipeline where that was
     /// simulated.
     pub(crate) fn take(&mut self, plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) {
-        let layers = spans.layer_memory(&plan.recomputation);
+        let Self { layers, .. } = self;
+        layers.take(&plan.recomputation, &spans.saves);
         self.spans.clear();
-        self.spans.extend(plan.spans.iter().zip(&spans.works).map(|(span, work)| {
-            let kept = plan.stage_activations(span.first, &span.content, &layers);
+        let each = plan.spans.iter().zip(&spans.frame.each).zip(&spans.works);
+        self.spans.extend(each.map(|((span, own), work)| {
+            let kept = plan.stage_activations(&own.split, &span.content, layers);
             let waits = work.waits_with_copies(plan, kept.host);
             SpanStep { kept, waits, times: work.times(&waits) }
         }));
@@ -158,24 +188,43 @@ impl Step {
         }
         self.occupancy.clear();
         self.occupancy.extend(self.pipeline.spent.iter().map(|spent| {
-            let (fixed, kept) =
-                (&spans.frame.each[spent.span].memory, &self.spans[spent.span].kept);
-            plan.occupancy(spent.first, fixed, kept, spent.held)
+            let (own, kept) = (&spans.frame.each[spent.span], &self.spans[spent.span].kept);
+            let by_formula = || PeakActivations::of(kept, own.in_flight);
+            plan.occupancy(&own.memory, kept, &spent.held.unwrap_or_else(by_formula))
         }));
         self.waiting = self.pipeline.mean_waiting();
         self.time = self.time(plan, spans);
     }
 
-    /// The metrics; the list of traffic that they are summed from takes the place of what it held.
-    pub(crate) fn metrics(
-        &self,
-        plan: &Plan,
-        spans: &Spans,
-        communication: &mut Vec<Communication>,
-    ) -> Metrics {
+    pub(crate) fn metrics(&self, plan: &Plan, spans: &Spans) -> Metrics {
+        metrics::metrics(plan, spans, self, &self.traffic(plan, spans).totals())
+    }
+
+    fn traffic<'a>(&self, plan: &Plan, spans: &'a Spans) -> StepTraffic<'a> {
         let (m, host) = (plan.batch.micro_batches as f64, plan.deployment.machine.host);
-        communication::list(m, host, spans, self, communication);
-        metrics::metrics(plan, spans, self, communication)
+        StepTraffic::new(m, host, spans, self)
+    }
+
+    /// Memory of every stage, in order, with the place of its stages in [`Pipeline::spent`].
+    fn occupancies(&self, plan: &Plan, spans: &Spans) -> impl Iterator<Item = (usize, Occupancy)> {
+        self.pipeline.spent.iter().zip(&self.occupancy).enumerate().flat_map(
+            move |(place, (spent, first))| {
+                let (own, kept) = (&spans.frame.each[spent.span], &self.spans[spent.span].kept);
+                // Stages of a span hold as much of a micro-batch, but not as many at once.
+                (spent.first..spent.first + spent.count).map(move |index| {
+                    let by_formula = || PeakActivations::of(kept, plan.in_flight(index));
+                    let held = match index == spent.first {
+                        true => *first,
+                        false => plan.occupancy(
+                            &own.memory,
+                            kept,
+                            &spent.held.unwrap_or_else(by_formula),
+                        ),
+                    };
+                    (place, held)
+                })
+            },
+        )
     }
 
     /// Time, peak memory and fit of this step, taken where others wait for it.

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use super::LayerMemory;
 use crate::ground::choice::Timing;
 use crate::ground::units::Bytes;
-use crate::training::estimate::Estimate;
+use crate::training::estimate::{Estimate, StageMemory};
 use crate::training::plan::Plan;
 
 /// The most that the fullest stage needs of its device by a simulated step, bytes: its peak where
@@ -24,11 +24,20 @@ pub fn peak_at_most(plan: &Plan, estimate: &Estimate) -> Bytes {
     if estimate.timing == Timing::Simulated {
         return estimate.metrics.memory_peak;
     }
-    let layers = plan.layer_memory();
-    let stages = estimate.stages.iter().zip(plan.unevenness(&layers));
-    let most = stages
-        .map(|(stage, heaviest)| stage.memory.peak() + stage.memory.activations * (heaviest - 1.0));
-    most.fold(estimate.metrics.memory_peak, Bytes::max)
+    let stages = estimate.stages.iter().map(|stage| stage.memory);
+    most_of(plan, &plan.layer_memory(), stages, estimate.metrics.memory_peak)
+}
+
+/// The most that the fullest of these stages needs, see [`peak_at_most`], and at least this.
+pub(crate) fn most_of(
+    plan: &Plan,
+    layers: &LayerMemory,
+    stages: impl Iterator<Item = StageMemory>,
+    least: Bytes,
+) -> Bytes {
+    let stages = stages.zip(plan.unevenness(layers));
+    let most = stages.map(|(stage, heaviest)| stage.peak() + stage.activations * (heaviest - 1.0));
+    most.fold(least, Bytes::max)
 }
 
 /// Does a design fit by a closed form that is nearer to the limit than its own error? Then only a

@@ -68,22 +68,86 @@ const fn kind(exchange: &Exchange) -> (Axis, LinkLevel, Collective) {
     (exchange.axis, exchange.link, exchange.collective)
 }
 
-/// Every row of a step of this many micro-batches, whose copies go to the host at this rate, put in
-/// place of what the list held.
-pub(super) fn list(
-    micro_batches: f64,
-    host: BytesPerSecond,
-    spans: &Spans,
-    step: &Step,
-    rows: &mut Vec<Communication>,
-) {
-    let [ahead, behind] = &spans.traffic.rows;
-    rows.clear();
-    rows.reserve(ahead.len() + 1 + behind.len());
-    rows.extend_from_slice(ahead);
-    rows.extend(host_row(step, micro_batches, host));
-    rows.extend_from_slice(behind);
-    share_exposed(spans, step, host, rows);
+/// Sums over the traffic of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Totals {
+    pub(super) bytes: Bytes,
+    pub(super) time: Seconds,
+    pub(super) exposed: Seconds,
+}
+
+/// The traffic of one step: its rows, and how its exposed time is shared among them.
+pub(super) struct StepTraffic<'a> {
+    ahead: &'a [Communication],
+    copies: Option<Communication>,
+    behind: &'a [Communication],
+    /// Seconds of each axis that are exposed, and that all of its rows take.
+    exposed: PerAxis,
+    all: PerAxis,
+}
+
+impl<'a> StepTraffic<'a> {
+    /// The traffic of a step of this many micro-batches, whose copies go to the host at this rate.
+    pub(super) fn new(
+        micro_batches: f64,
+        host: BytesPerSecond,
+        spans: &'a Spans,
+        step: &Step,
+    ) -> Self {
+        let [ahead, behind] = &spans.traffic.rows;
+        let copies = host_row(step, micro_batches, host);
+        let states = most(&step.occupancy, |stage| stage.swapped_states);
+        let mut exposed = step.waiting.exposed;
+        exposed[HOST] += 2.0 * states / host.get();
+        exposed[DP] += spans.once_a_step[0];
+        let mut traffic = Self { ahead, copies, behind, exposed, all: [0.0; AXES.len()] };
+        let mut all = traffic.all;
+        traffic.unshared().for_each(|row| all[place(row.axis)] += row.time.get());
+        traffic.all = all;
+        traffic
+    }
+
+    /// The rows, nothing of them exposed yet.
+    fn unshared(&self) -> impl Iterator<Item = &Communication> {
+        self.ahead.iter().chain(&self.copies).chain(self.behind)
+    }
+
+    /// A row's share of its axis's exposed time, by its time; data parallelism of experts has its
+    /// share of that of all.
+    fn exposed(&self, row: &Communication) -> Seconds {
+        let place = place(row.axis);
+        if self.all[place] > 0.0 {
+            Seconds::new(self.exposed[place] * row.time.get() / self.all[place])
+        } else {
+            row.exposed
+        }
+    }
+
+    /// Every row.
+    pub(super) fn rows(&self) -> Vec<Communication> {
+        let rows = self.unshared();
+        rows.map(|row| Communication { exposed: self.exposed(row), ..*row }).collect()
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        Totals {
+            bytes: self.unshared().map(|row| row.bytes).sum(),
+            time: self.unshared().map(|row| row.time).sum(),
+            exposed: self.unshared().map(|row| self.exposed(row)).sum(),
+        }
+    }
+}
+
+/// Place of an axis in [`AXES`], data parallelism of experts counted with that of all.
+const fn place(axis: Axis) -> usize {
+    match axis {
+        Axis::Tp => TP,
+        Axis::Cp => CP,
+        Axis::Ep => EP,
+        Axis::Pp => PP,
+        Axis::Host => HOST,
+        Axis::Dp | Axis::Edp => DP,
+    }
 }
 
 /// Copies to host memory and back: bytes of the mean stage; the step waits for the slowest one's
@@ -133,32 +197,5 @@ fn add_row(
             time,
             exposed: Seconds::ZERO,
         }),
-    }
-}
-
-/// Shares each axis's exposed time among its rows, by their time; data parallelism of experts has
-/// its share of that of all.
-fn share_exposed(spans: &Spans, step: &Step, host: BytesPerSecond, rows: &mut [Communication]) {
-    let states = most(&step.occupancy, |stage| stage.swapped_states);
-    let place = |axis: Axis| match axis {
-        Axis::Tp => TP,
-        Axis::Cp => CP,
-        Axis::Ep => EP,
-        Axis::Pp => PP,
-        Axis::Host => HOST,
-        Axis::Dp | Axis::Edp => DP,
-    };
-    let mut exposed = step.waiting.exposed;
-    exposed[HOST] += 2.0 * states / host.get();
-    exposed[DP] += spans.once_a_step[0];
-    let mut all: PerAxis = [0.0; AXES.len()];
-    for row in &*rows {
-        all[place(row.axis)] += row.time.get();
-    }
-    for row in rows {
-        let place = place(row.axis);
-        if all[place] > 0.0 {
-            row.exposed = Seconds::new(exposed[place] * row.time.get() / all[place]);
-        }
     }
 }

@@ -10,8 +10,7 @@ use crate::layer::params::StageParams;
 use crate::layer::ranks::Ranks;
 use crate::layer::transformer_layer::Work;
 use crate::training::data_parallel::data_rows;
-use crate::training::memory::PerMicroBatch;
-use crate::training::memory::{FixedMemory, LayerMemory, LayerSaves};
+use crate::training::memory::{FixedMemory, LayerMemory, LayerSaves, PerMicroBatch, Split};
 use crate::training::pair::{self, LayerPairs};
 use crate::training::plan::{Batch, Plan};
 use crate::training::recomputation::Recomputation;
@@ -68,9 +67,9 @@ impl Layers {
 /// Work of the stages for one micro-batch, copies to host memory not counted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spans {
-    pub(super) frame: Frame,
+    pub(super) frame: Arc<Frame>,
     pub(super) parts: Parts,
-    saves: Arc<LayerSaves>,
+    pub(super) saves: Arc<LayerSaves>,
     pub(super) counts: Counts,
     /// For each span of the plan what its stages do.
     pub(super) works: Vec<StageWork>,
@@ -95,12 +94,16 @@ pub(super) struct Frame {
 }
 
 /// Memory and exchanges of each stage of a span.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct OfSpan {
     /// Share of the layers that full recomputation takes.
     pub(super) repeated_share: f64,
+    pub(super) split: Split,
     pub(super) params: StageParams,
     pub(super) memory: FixedMemory,
+    /// Micro-batches that the first of its stages holds at its fullest moment, by the formula of
+    /// the schedule.
+    pub(super) in_flight: f64,
     once_a_step: OnceAStep,
 }
 
@@ -129,7 +132,10 @@ impl Frame {
             frame.data.add(span.share, update, &rows);
             let repeated_share = plan.repeated_share(span);
             let once_a_step = OnceAStep::new(&on.ranks, &params, &rows);
-            frame.each.push(OfSpan { repeated_share, params, memory, once_a_step });
+            let split = plan.split_layers(span.first, &span.content);
+            let in_flight = plan.in_flight(span.first);
+            let own = OfSpan { repeated_share, split, params, memory, in_flight, once_a_step };
+            frame.each.push(own);
         }
         frame
     }
@@ -150,7 +156,7 @@ impl Frame {
 impl Spans {
     pub(crate) fn new(plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
         let parts = pair::paired(plan, layers.work.clone(), None, pairs);
-        Self::of(plan, layers, parts, Frame::new(plan))
+        Self::of(plan, layers, parts, Arc::new(Frame::new(plan)))
     }
 
     /// The stages under a plan with other loads, whose layers are given.
@@ -159,7 +165,7 @@ impl Spans {
         Self::of(plan, layers, parts, self.frame.clone())
     }
 
-    fn of(plan: &Plan, layers: &Layers, parts: Parts, frame: Frame) -> Self {
+    fn of(plan: &Plan, layers: &Layers, parts: Parts, frame: Arc<Frame>) -> Self {
         let sends = [plan.schedule.boundaries_per_stage(); 2];
         let work = |(span, own): (&Span, &OfSpan)| {
             let terms = Terms { repeated_share: own.repeated_share, swapped: 0.0, sends };
@@ -216,7 +222,11 @@ impl Plan {
     /// Memory that the stages of each span keep for one micro-batch.
     pub(crate) fn per_micro_batch(&self, layers: &LayerMemory) -> Vec<PerMicroBatch> {
         let of_span = |span: &Span| PerMicroBatch {
-            kept: self.stage_activations(span.first, &span.content, layers),
+            kept: self.stage_activations(
+                &self.split_layers(span.first, &span.content),
+                &span.content,
+                layers,
+            ),
             repeated_share: self.repeated_share(span),
         };
         self.spans.iter().map(of_span).collect()
