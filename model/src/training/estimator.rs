@@ -8,24 +8,23 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::mem;
 
 use crate::design::violation::Violation;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::ground::choice::RecomputeGranularity;
 use crate::ground::knob::Reach;
 use crate::ground::units::Seconds;
-use crate::layer::lengths::Drawn;
 use crate::routing::Effect;
 use crate::rules::{self, Rule};
 use crate::training::estimate::{Estimate, Metrics, StepPart};
 use crate::training::layer_key::LayerKey;
 use crate::training::load_imbalance;
-
 use crate::training::pair::LayerPairs;
 use crate::training::plan::Plan;
-use crate::training::step::{Layers, Simulator, Spans, Step, both, is_near_limit, of_loads};
+use crate::training::shapes::Shapes;
+use crate::training::step::{Frame, Layers, Simulator, Spans, Step, is_near_limit, of_spans};
 
 /// Knobs that change neither a size of a plan nor what single layers cost and save.
 const BEYOND_LAYERS: KnobSet = KnobSet::reaching(Reach::Spans);
@@ -53,8 +52,16 @@ const MAX_LAYERS: usize = 1_024;
 /// fastest where these are about what is recomputed, swapped or hidden.
 #[derive(Debug, Default)]
 pub struct Estimator {
-    /// The last legal design's.
+    known: Known,
+    buffers: Buffers,
+}
+
+/// The last legal design's plan, and what others have in common with it.
+#[derive(Debug, Default)]
+struct Known {
     plan: Option<Plan>,
+    /// Memory and exchanges of the plan's stages.
+    frame: Option<Arc<Frame>>,
     /// Layers of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in
     /// what reaches no layer.
     layers: BTreeMap<LayerKey, Loaded<Layers>>,
@@ -65,9 +72,9 @@ pub struct Estimator {
     spans: Vec<KeptSpans>,
     /// Knobs in which the designs of these spans differ, at most.
     spanned: KnobSet,
-    buffers: Buffers,
-    /// Lengths drawn for the last design that had any.
-    drawn: Drawn,
+    /// Shapes of designs that differ from the last one in nothing but knobs of [`BY_SIZE`] and of
+    /// [`BEYOND_LAYERS`].
+    shapes: Shapes,
 }
 
 /// What the metrics of the last design were made of.
@@ -114,7 +121,7 @@ impl Estimator {
     /// The metrics of a legal design that differs in none but these knobs from the last one that
     /// got any: [`Self::metrics`] for those who checked the rules and know what they moved.
     pub fn metrics_of_legal(&mut self, design: &Design, moved: &KnobSet) -> Metrics {
-        let differences = match &self.plan {
+        let differences = match &self.known.plan {
             Some(plan) if is_of_same_preset(plan.design(), design) => {
                 plan.design().differences_in(design, moved)
             }
@@ -125,11 +132,8 @@ impl Estimator {
 
     /// The metrics of a legal design that differs in these knobs from the last one.
     fn metrics_with(&mut self, design: &Design, differences: &KnobSet) -> Metrics {
-        let mut buffers = mem::take(&mut self.buffers);
-        let (plan, spans) = self.turn_to(design, differences);
-        let metrics = buffers.metrics(plan, spans);
-        self.buffers = buffers;
-        metrics
+        let (plan, spans) = self.known.turn_to(design, differences);
+        self.buffers.metrics(plan, spans)
     }
 
     /// The time of the kernels alone in a step of the design that was last asked for its metrics:
@@ -159,15 +163,10 @@ impl Estimator {
 
     /// [`Self::estimate`] of a legal design that differs in these knobs from the last one.
     fn estimate_legal(&mut self, design: &Design, differences: &KnobSet) -> (&Plan, Estimate) {
-        let mut simulator = mem::take(&mut self.buffers.simulator);
-        let (plan, Loaded { own, even }) = self.turn_to(design, differences);
-        let estimate = match (even, simulator.pipelines(plan, own, even.as_ref())) {
-            (Some(even), pipelines) => both(plan, [own, even], pipelines),
-            (None, [simulated, _]) => of_loads(plan, own, simulated),
-        };
-        self.buffers.simulator = simulator;
-        // Borrowed anew: what was set aside came back in between.
-        let (plan, _) = self.turn_to(design, &KnobSet::EMPTY);
+        let simulator = &mut self.buffers.simulator;
+        let (plan, Loaded { own, even }) = self.known.turn_to(design, differences);
+        let pipelines = simulator.pipelines(plan, own, even.as_ref());
+        let estimate = of_spans(plan, own, even.as_ref(), pipelines);
         (plan, estimate)
     }
 
@@ -175,7 +174,8 @@ impl Estimator {
     /// memory by a closed form, see [`memory::is_near_limit`].
     #[must_use]
     pub fn is_near_limit(&self, metrics: &Metrics) -> bool {
-        let (Some(plan), Some(spans)) = (&self.plan, self.spans.last()) else { return false };
+        let Known { plan, spans, .. } = &self.known;
+        let (Some(plan), Some(spans)) = (plan, spans.last()) else { return false };
         let Loaded { own, even } = &spans.0.1;
         let Buffers { step, fullest, .. } = &self.buffers;
         let steps = match even {
@@ -187,34 +187,43 @@ impl Estimator {
 
     /// The knobs in which a design differs from the last one.
     fn differences(&self, design: &Design) -> KnobSet {
-        match &self.plan {
+        match &self.known.plan {
             Some(plan) if is_of_same_preset(plan.design(), design) => {
                 plan.design().differences(design)
             }
             Some(_) | None => KnobSet::of(KnobId::ALL),
         }
     }
+}
 
+impl Known {
     /// The plan of a legal design that differs in these knobs from the last one, and its spans.
     fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&mut Plan, &Loaded<Spans>) {
-        let Self { plan, layers, pairs, spans, spanned, drawn, .. } = self;
+        let Self { plan, frame, layers, pairs, spans, spanned, shapes } = self;
         if differences.without(&BEYOND_LAYERS).is_empty() {
             plan.iter_mut().for_each(|plan| plan.follow(design, differences));
         } else {
             if !differences.without(&BEYOND_LAYERS).without(&BY_SIZE).is_empty() {
                 layers.clear();
                 pairs.clear();
+                shapes.clear();
             }
             spans.clear();
             *spanned = KnobSet::EMPTY;
-            *plan = None;
+            (*plan, *frame) = (None, None);
         }
-        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), drawn));
-        if spans.is_empty() {
-            turn_spans(plan, layers, pairs, spans, spanned);
-        } else if differences.meets(&OF_SPANS) {
+        if differences.has(KnobId::recompute_num_layers) {
+            // The plan's spans are others.
+            *frame = None;
+        }
+        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), shapes));
+        let frame = frame.get_or_insert_with(|| Arc::new(Frame::new(plan)));
+        let had_any = !spans.is_empty();
+        if had_any {
             *spanned = spanned.with(differences);
-            turn_spans(plan, layers, pairs, spans, spanned);
+        }
+        if !had_any || differences.meets(&OF_SPANS) {
+            turn_spans(plan, frame, layers, pairs, (spans, spanned));
         }
         (plan, &spans[spans.len() - 1].0.1)
     }
@@ -237,7 +246,8 @@ impl Buffers {
         fullest.take(plan, &spans.own, own);
         step.take(plan, even, of_even);
         let mut metrics = step.metrics(plan, even);
-        load_imbalance::wait_for(&fullest.fullest(plan), plan, &mut step.time, &mut metrics);
+        let fullest = (&fullest.fullest(plan), even.frame.migration);
+        load_imbalance::wait_for(fullest, plan, &mut step.time, &mut metrics);
         metrics
     }
 }
@@ -246,10 +256,10 @@ impl Buffers {
 /// on, or new ones. The designs of the known ones differ in these knobs at most.
 fn turn_spans(
     plan: &mut Plan,
+    frame: &Arc<Frame>,
     layers: &mut BTreeMap<LayerKey, Loaded<Layers>>,
     pairs: &mut LayerPairs,
-    known: &mut Vec<KeptSpans>,
-    differ: &KnobSet,
+    (known, differ): (&mut Vec<KeptSpans>, &KnobSet),
 ) {
     let is_same = |known: &KeptSpans| has_same_spans(plan.design(), &known.0.0, differ);
     match known.iter().rposition(is_same) {
@@ -259,7 +269,7 @@ fn turn_spans(
                 known.remove(0);
             }
             let layers = kept_layers(plan, layers);
-            let spans = new_spans(plan, layers, pairs);
+            let spans = new_spans(plan, frame, layers, pairs);
             known.push(KeptSpans(Box::new((plan.design().clone(), spans))));
         }
     }
@@ -281,8 +291,13 @@ fn kept_layers<'a>(
     })
 }
 
-fn new_spans(plan: &mut Plan, layers: &Loaded<Layers>, pairs: &mut LayerPairs) -> Loaded<Spans> {
-    let own = Spans::new(plan, &layers.own, pairs);
+fn new_spans(
+    plan: &mut Plan,
+    frame: &Arc<Frame>,
+    layers: &Loaded<Layers>,
+    pairs: &mut LayerPairs,
+) -> Loaded<Spans> {
+    let own = Spans::new(plan, &layers.own, frame.clone(), pairs);
     let even = layers.even.as_ref();
     let even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
     Loaded { own, even }

@@ -7,7 +7,7 @@ mod working;
 use alloc::vec::Vec;
 
 use crate::device::saved::SavedTensors;
-use crate::ground::choice::{Framework, ShardingStrategy, SwapModule};
+use crate::ground::choice::{Framework, Set, ShardingStrategy, SwapModule};
 use crate::ground::units::Bytes;
 use crate::layer::architecture::{KindId, LayerKind};
 use crate::layer::layout::Stage;
@@ -18,7 +18,7 @@ use crate::training::estimate::StageMemory;
 use crate::training::plan::Plan;
 use crate::training::recomputation::{Recomputation, RetainedBytes};
 
-pub(crate) use bound::most_of;
+pub(crate) use bound::at_most;
 pub use bound::{is_near_limit, peak_at_most};
 pub use contents::{Content, Filling, contents};
 use working::Placeholders;
@@ -44,6 +44,25 @@ pub(crate) struct LayerSaves {
     kinds: Vec<(SavedTensors, f64)>,
     /// Bytes of rows as wide as one residual stream.
     own_bytes: f64,
+}
+
+/// Tensors that one layer of each kind keeps or parks, what is computed again taken out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LayerRemains {
+    kinds: Vec<Remains>,
+    /// Bytes of the tensors of all kinds, one kind after the other, and whose swap parks each.
+    tensors: Vec<(f64, Option<SwapModule>)>,
+    own_bytes: f64,
+}
+
+/// Tensors of one kind of layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Remains {
+    /// Bytes that are computed again.
+    again: f64,
+    works: f64,
+    /// Number of tensors that remain.
+    count: usize,
 }
 
 /// Needs of one layer of each kind.
@@ -131,21 +150,47 @@ impl LayerSaves {
     }
 }
 
+impl LayerRemains {
+    pub(crate) fn new(recomputation: &Recomputation, saves: &LayerSaves) -> Self {
+        let count = saves.kinds.iter().map(|(saved, _)| saved.len()).sum();
+        let mut tensors = Vec::with_capacity(count);
+        let kinds = saves.kinds.iter().map(|(saved, works)| {
+            let (mut again, before) = (0.0, tensors.len());
+            for tensor in saved {
+                if recomputation.recomputes(tensor) {
+                    again += tensor.bytes;
+                } else {
+                    tensors.push((tensor.bytes, tensor.swapped_by));
+                }
+            }
+            Remains { again, works: *works, count: tensors.len() - before }
+        });
+        Self { kinds: kinds.collect(), tensors, own_bytes: saves.own_bytes }
+    }
+}
+
 impl LayerMemory {
     /// Memory that each kind of layer needs after this recomputation and swapping.
     pub(crate) fn new(recomputation: &Recomputation, saves: &LayerSaves) -> Self {
         let mut memory = Self::default();
-        memory.take(recomputation, saves);
+        memory.take(&LayerRemains::new(recomputation, saves), recomputation.swapped);
         memory
     }
 
-    /// Takes [`Self::new`] of these in place of what was here before.
-    pub(crate) fn take(&mut self, recomputation: &Recomputation, saves: &LayerSaves) {
-        self.own_bytes = saves.own_bytes;
+    /// Takes what remains of layers after this swapping, in place of what was here before.
+    pub(crate) fn take(&mut self, remains: &LayerRemains, swapped: Set<SwapModule>) {
+        self.own_bytes = remains.own_bytes;
         self.kinds.clear();
-        self.kinds.extend(saves.kinds.iter().map(|(saved, works)| {
-            let retained = recomputation.retained(saved);
-            LayerNeed { retained, works: *works }
+        let mut tensors = remains.tensors.iter();
+        self.kinds.extend(remains.kinds.iter().map(|kind| {
+            let mut retained = RetainedBytes { again: kind.again, ..RetainedBytes::default() };
+            for (bytes, module) in tensors.by_ref().take(kind.count) {
+                match module {
+                    Some(module) if swapped.has(*module) => retained.host += bytes,
+                    Some(_) | None => retained.device += bytes,
+                }
+            }
+            LayerNeed { retained, works: kind.works }
         }));
     }
 

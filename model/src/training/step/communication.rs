@@ -10,7 +10,7 @@ use crate::training::estimate::Communication;
 use crate::training::plan::Plan;
 use crate::training::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
 
-use super::spans::{Frame, Spans};
+use super::spans::{Frame, SpanSplit, Spans, mean_repeated};
 use super::{Step, most};
 
 /// The rows of a plan's stages, copies to host memory and what is exposed not counted: those that
@@ -18,15 +18,19 @@ use super::{Step, most};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Traffic {
     rows: [Vec<Communication>; 2],
+    /// Sums over the first of both.
+    ahead: Totals,
+    /// Seconds of each axis, over both.
+    all: PerAxis,
 }
 
 impl Traffic {
-    pub(super) fn new(plan: &Plan, parts: &Parts, frame: &Frame) -> Self {
+    pub(super) fn new(plan: &Plan, parts: &Parts, frame: &Frame, splits: &[SpanSplit]) -> Self {
         let m = plan.batch.micro_batches as f64;
         let mut rows: Vec<Communication> = Vec::with_capacity(16);
         let mean = plan.mean_stage();
         let mtp = plan.architecture.mtp.kind;
-        let repeated = frame.mean_repeated(&plan.spans, mtp);
+        let repeated = mean_repeated(&plan.spans, splits, mtp);
         let layers = parts.layers.iter().zip(mean.with_mtp(mtp)).zip(repeated);
         for ((layer, count), repeated) in layers {
             for exchange in layer.exchanges.iter() {
@@ -59,7 +63,14 @@ impl Traffic {
             let calls = row.calls_of_step(m);
             add_row(&mut data, kind, calls, row.bytes_per_call, row.seconds_per_call);
         }
-        Self { rows: [rows, data] }
+        let mut all = [0.0; AXES.len()];
+        rows.iter().chain(&data).for_each(|row| all[place(row.axis)] += row.time.get());
+        let ahead = Totals {
+            bytes: rows.iter().map(|row| row.bytes).sum(),
+            time: rows.iter().map(|row| row.time).sum(),
+            exposed: Seconds::ZERO,
+        };
+        Self { rows: [rows, data], ahead, all }
     }
 }
 
@@ -69,7 +80,7 @@ const fn kind(exchange: &Exchange) -> (Axis, LinkLevel, Collective) {
 }
 
 /// Sums over the traffic of a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Totals {
     pub(super) bytes: Bytes,
     pub(super) time: Seconds,
@@ -78,9 +89,8 @@ pub(super) struct Totals {
 
 /// The traffic of one step: its rows, and how its exposed time is shared among them.
 pub(super) struct StepTraffic<'a> {
-    ahead: &'a [Communication],
+    traffic: &'a Traffic,
     copies: Option<Communication>,
-    behind: &'a [Communication],
     /// Seconds of each axis that are exposed, and that all of its rows take.
     exposed: PerAxis,
     all: PerAxis,
@@ -94,22 +104,20 @@ impl<'a> StepTraffic<'a> {
         spans: &'a Spans,
         step: &Step,
     ) -> Self {
-        let [ahead, behind] = &spans.traffic.rows;
+        let traffic = &spans.traffic;
         let copies = host_row(step, micro_batches, host);
         let states = most(&step.occupancy, |stage| stage.swapped_states);
-        let mut exposed = step.waiting.exposed;
+        let (mut exposed, mut all) = (step.waiting.exposed, traffic.all);
         exposed[HOST] += 2.0 * states / host.get();
         exposed[DP] += spans.once_a_step[0];
-        let mut traffic = Self { ahead, copies, behind, exposed, all: [0.0; AXES.len()] };
-        let mut all = traffic.all;
-        traffic.unshared().for_each(|row| all[place(row.axis)] += row.time.get());
-        traffic.all = all;
-        traffic
+        copies.iter().for_each(|row| all[HOST] += row.time.get());
+        Self { traffic, copies, exposed, all }
     }
 
     /// The rows, nothing of them exposed yet.
     fn unshared(&self) -> impl Iterator<Item = &Communication> {
-        self.ahead.iter().chain(&self.copies).chain(self.behind)
+        let [ahead, behind] = &self.traffic.rows;
+        ahead.iter().chain(&self.copies).chain(behind)
     }
 
     /// A row's share of its axis's exposed time, by its time; data parallelism of experts has its
@@ -130,11 +138,13 @@ impl<'a> StepTraffic<'a> {
     }
 
     pub(super) fn totals(&self) -> Totals {
-        Totals {
-            bytes: self.unshared().map(|row| row.bytes).sum(),
-            time: self.unshared().map(|row| row.time).sum(),
-            exposed: self.unshared().map(|row| self.exposed(row)).sum(),
+        let mut totals = self.traffic.ahead;
+        for row in self.copies.iter().chain(&self.traffic.rows[1]) {
+            totals.bytes += row.bytes;
+            totals.time += row.time;
         }
+        totals.exposed = self.unshared().map(|row| self.exposed(row)).sum();
+        totals
     }
 }
 
@@ -153,11 +163,14 @@ const fn place(axis: Axis) -> usize {
 /// Copies to host memory and back: bytes of the mean stage; the step waits for the slowest one's
 /// optimizer states.
 fn host_row(step: &Step, m: f64, host: BytesPerSecond) -> Option<Communication> {
+    let largest = most(&step.occupancy, |stage| stage.swapped.max(stage.swapped_states));
+    if largest <= 0.0 {
+        return None;
+    }
     let activations = 2.0 * m * step.mean_occupancy(|stage| stage.swapped);
     let states = 2.0 * step.mean_occupancy(|stage| stage.swapped_states);
     let slowest_states = 2.0 * most(&step.occupancy, |stage| stage.swapped_states);
-    let largest = most(&step.occupancy, |stage| stage.swapped.max(stage.swapped_states));
-    (activations + states > 0.0).then(|| Communication {
+    Some(Communication {
         axis: Axis::Host,
         link: LinkLevel::Host,
         collective: Collective::Copy,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::ground::axis::Phase;
 use crate::ground::choice::Timing;
 use crate::ground::units::Seconds;
-use crate::training::estimate::{Metrics, PhaseOverlap, StageEstimate};
+use crate::training::estimate::{PhaseOverlap, StageEstimate};
 use crate::training::pipeline::PhaseTraffic;
 use crate::training::plan::Plan;
 use crate::training::stage::AXES;
@@ -57,16 +57,16 @@ pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstima
 }
 
 /// Warnings for the reader.
-pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<String> {
+pub(super) fn warnings(plan: &Plan, step: &Step) -> Vec<String> {
     let mut warnings = Vec::new();
-    if metrics.memory_peak > metrics.memory_limit {
+    let [device, host] = step.peaks();
+    if device > plan.memory_limit {
         warnings.push(format!(
             "peak memory of {:.1} GiB exceeds the usable {:.1} GiB",
-            metrics.memory_peak.to_gib(),
-            metrics.memory_limit.to_gib()
+            device.to_gib(),
+            plan.memory_limit.to_gib()
         ));
     }
-    let [_, host] = step.peaks();
     if host > plan.deployment.machine.host_memory {
         warnings.push(format!(
             "swapping needs {:.1} GiB of host memory per device, the host has {:.1} GiB for each",

@@ -35,7 +35,7 @@ pub(super) fn metrics(plan: &Plan, spans: &Spans, step: &Step, traffic: &Totals)
         memory_limit: plan.memory_limit,
         fits: plan.fits(memory_peak, host_peak),
         fit_probability: step.fit_probability(&plan.schedule, plan.room([memory_peak, host_peak])),
-        bubble_ratio: step.pipeline.bubble_ratio(),
+        bubble_ratio: step.bubble_ratio(),
         bubble_ratio_closed_form: spans.frame.bubble,
         comm_volume: traffic.bytes,
         comm_exposed: traffic.exposed,
