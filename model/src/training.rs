@@ -8,6 +8,7 @@ pub(crate) mod optimizer;
 pub(crate) mod pipeline_schedule;
 pub(crate) mod recomputation;
 pub(crate) mod overlap;
+pub(crate) mod shapes;
 pub mod plan;
 pub(crate) mod boundary;
 pub(crate) mod counts;

@@ -2,11 +2,11 @@
 //! all knobs.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, KnobSet};
 use model::ground::knob::Kind;
 use model::metric::{MetricId, MetricValue, Regime};
 use model::rules::rules;
-use model::{Estimator, Plan, estimate};
+use model::{Estimator, Plan, estimate, is_near_limit};
 use testing::design::estimated;
 
 /// SplitMix64.
@@ -77,15 +77,16 @@ fn value(random: &mut Random, design: &Design, knob: KnobId) -> String {
     }
 }
 
-/// Changes some knobs of a design, so that it may break rules.
-fn changed(random: &mut Random, design: &Design, knobs: &[KnobId]) -> Design {
-    let mut other = design.clone();
+/// Changes some knobs of a design, so that it may break rules; with these knobs.
+fn changed(random: &mut Random, design: &Design, knobs: &[KnobId]) -> (Design, KnobSet) {
+    let (mut other, mut moved) = (design.clone(), KnobSet::EMPTY);
     for _ in 0..=random.below(3) {
         let knob = random.of(knobs);
         let value = value(random, &other, knob);
         let _ = other.set_text(knob, &value);
+        moved = moved.and(&[knob]);
     }
-    other
+    (other, moved)
 }
 
 fn bits(value: MetricValue) -> u64 {
@@ -95,9 +96,9 @@ fn bits(value: MetricValue) -> u64 {
     }
 }
 
-/// Walks from a preset, and holds each design's metrics against those from scratch. Returns how
-/// many designs were legal.
-fn walk(estimator: &mut Estimator, preset: &str, seed: u64, steps: usize) -> usize {
+/// Walks from a preset, and holds each design's metrics against those from scratch, of an estimator
+/// that compares designs and of one that is told what moved. Returns how many designs were legal.
+fn walk([estimator, knowing]: &mut [Estimator; 2], preset: &str, seed: u64, steps: usize) -> usize {
     let mut random = Random(seed);
     let mut here = Design::from_preset(preset).unwrap();
     here.set_text(KnobId::timing, "closed_form").unwrap();
@@ -113,20 +114,24 @@ fn walk(estimator: &mut Estimator, preset: &str, seed: u64, steps: usize) -> usi
         KnobId::moe_zero_memory,
         KnobId::method,
     ];
-    let mut legal = 0;
+    let (mut legal, mut since) = (0, KnobSet::of(KnobId::ALL));
     for _ in 0..steps {
         let all = random.below(2) == 0;
-        let there = changed(&mut random, &here, if all { KnobId::ALL } else { &layers });
+        let (there, moved) = changed(&mut random, &here, if all { KnobId::ALL } else { &layers });
         let broken = rules().iter().find(|rule| rule.is_broken(&there));
         match (estimator.metrics(&there), broken) {
             (Err(rule), Some(broken)) => assert_eq!(rule.name, broken.name),
             (Ok(metrics), None) => {
-                let fresh = estimated(&there).metrics;
+                let fresh = estimated(&there);
+                since = since.with(&moved);
+                assert_eq!(knowing.metrics_of_legal(&there, &since), metrics, "{there:?}");
                 for id in MetricId::of(Regime::Training) {
-                    let (kept, fresh) = (metrics.get(id).unwrap(), fresh.get(id).unwrap());
+                    let (kept, fresh) = (metrics.get(id).unwrap(), fresh.metrics.get(id).unwrap());
                     assert_eq!(bits(kept), bits(fresh), "{id:?}: {kept:?} {fresh:?} {there:?}");
                 }
-                legal += 1;
+                let near = is_near_limit(&Plan::new(&there).unwrap(), &fresh);
+                assert_eq!(knowing.is_near_limit(&metrics), near, "{there:?}");
+                (legal, since) = (legal + 1, KnobSet::EMPTY);
                 here = there;
             }
             (said, broken) => panic!("{said:?}, but {broken:?}: {there:?}"),
@@ -137,12 +142,12 @@ fn walk(estimator: &mut Estimator, preset: &str, seed: u64, steps: usize) -> usi
 
 #[test]
 fn an_estimate_does_not_depend_on_those_before_it() {
-    let mut estimator = Estimator::new();
+    let mut estimators = [Estimator::new(), Estimator::new()];
     let presets = ["pangu-ultra-moe-6k", "deepseek-v3", "qwen3-30b-a3b", "pangu-ultra-moe-718b"];
     let mut legal = 0;
     for round in 0..6 {
         for (place, preset) in presets.iter().enumerate() {
-            legal += walk(&mut estimator, preset, round * 100 + place as u64, 250);
+            legal += walk(&mut estimators, preset, round * 100 + place as u64, 250);
         }
     }
     assert!(legal > 2_000, "{legal}");
@@ -155,7 +160,7 @@ fn a_whole_estimate_does_not_depend_on_those_before_it() {
     for preset in ["pangu-ultra-moe-6k", "qwen3-30b-a3b"] {
         let mut here = Design::from_preset(preset).unwrap();
         for _ in 0..120 {
-            let there = changed(&mut random, &here, KnobId::ALL);
+            let (there, _) = changed(&mut random, &here, KnobId::ALL);
             match (estimator.estimate(&there), Plan::new(&there)) {
                 (Ok((kept, said)), Ok(plan)) => {
                     assert_eq!(said, estimate(&plan), "{there:?}");

@@ -1,5 +1,8 @@
 //! `cargo xtask bench`: how fast the model is on one core, a sweep on all of them, the server
-//! beside a sweep, review sessions, and the page from event to layout.
+//! beside a sweep, review sessions, and the page from event to layout; with a base, the model and
+//! sweeps of another commit beside those of this one.
+
+mod base;
 
 use anyhow::Result;
 
@@ -14,6 +17,9 @@ pub(crate) struct Arguments {
     /// Measure only this
     #[arg(long, value_enum)]
     only: Option<Part>,
+    /// Measure the model and sweeps in turns with this commit's
+    #[arg(long, value_name = "COMMIT", conflicts_with = "only")]
+    base: Option<String>,
 }
 
 /// One of the measurements.
@@ -33,6 +39,9 @@ enum Part {
 
 /// Measures; nothing here passes or fails, since machines differ.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if let Some(commit) = &arguments.base {
+        return base::compare(workspace, commit);
+    }
     let is_asked = |part: Part| arguments.only.is_none_or(|only| only == part);
     if is_asked(Part::Model) {
         command::run(&mut workspace.cargo(["bench", "--package", "model", "--bench", "estimate"]))?;

@@ -10,10 +10,16 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use sweep::{Progress, Space, Spec, chunks, evaluate, published, run};
+use sweep::{Progress, Space, Spec, chunks, evaluate, prepare, published, run};
 
 /// Legal designs after which a search of the paper ends.
-const ENOUGH: u64 = 1_000_000;
+const ENOUGH: u64 = 300_000;
+
+/// Legal designs after which a sweep ends that searches for the strategy of each of them.
+const ENOUGH_SEARCHED: u64 = 16;
+
+/// Legal designs after which a sweep ends that searches for the strategy of each of them.
+const ENOUGH_SEARCHED: u64 = 16;
 
 /// Places that a thread takes at once, at most.
 const CHUNK: u64 = 50_000;
@@ -26,8 +32,8 @@ fn main() {
     let enough = if quick { 1_000 } else { ENOUGH };
     let strategy = published().iter().find(|spec| spec.name == "pangu-strategy");
     let Some(strategy) = strategy else { return };
-    random(strategy.text, "closed_form", if quick { 4_096 } else { 1_000_000 });
-    random(strategy.text, "simulated", if quick { 512 } else { 100_000 });
+    random(strategy.text, "closed_form", if quick { 4_096 } else { 300_000 });
+    random(strategy.text, "simulated", if quick { 512 } else { 30_000 });
     if std::env::args().any(|argument| argument == "--random") {
         return;
     }
@@ -82,10 +88,14 @@ fn measure(spec: &str, enough: u64) -> Measured {
     let space = Space::new(read).expect("its designs can be numbered");
     let mut progress = Progress::new(&space);
     let stop = AtomicBool::new(false);
+    // What all searches are guided by takes seconds, however many there are.
+    prepare(&space);
     let (start, before) = (Instant::now(), busy_seconds());
     let work = |places| evaluate(&space, places, &stop);
     // A small space is cut so that no core waits long for the last chunk.
     let chunk = (space.num_points() / (4 * cores.get() as u64)).clamp(100, CHUNK);
+    let searches = space.spec().find.is_some();
+    let (enough, chunk) = if searches { (enough.min(ENOUGH_SEARCHED), 1) } else { (enough, chunk) };
     run(0..space.num_points(), chunk, cores, &stop, work, |places, summary| {
         progress.add(&space, places, summary).expect("each chunk comes once");
         if progress.summary().legal >= enough {

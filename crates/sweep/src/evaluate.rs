@@ -98,7 +98,7 @@ fn outcomes_by(
             place += 1;
             continue;
         }
-        let evaluation = evaluate_point(estimator, space, &point.design);
+        let evaluation = evaluate_point(estimator, space, &mut point);
         let told = evaluation.and_then(|evaluation| {
             let broken = judged(space, &names, &evaluation, &mut values)?;
             Ok((evaluation, broken))
@@ -123,12 +123,12 @@ fn outcomes_by(
     true
 }
 
-/// Whether a design is timed by a closed form and near the memory limit.
-fn is_near(estimator: &mut Estimator, design: &Design, evaluation: &Evaluation) -> bool {
+/// Whether the design that was evaluated last is timed by a closed form and near the memory limit.
+fn is_near(estimator: &Estimator, design: &Design, evaluation: &Evaluation) -> bool {
     let Evaluation::Training(trained) = evaluation else { return false };
     // What a search found is simulated.
-    is_closed(trained.found.as_ref().unwrap_or(design))
-        && estimator.is_near_limit(design, &trained.metrics)
+    is_closed(trained.found.as_deref().unwrap_or(design))
+        && estimator.is_near_limit(&trained.metrics)
 }
 
 /// Takes down the columns of a design, and says which constraint it breaks.

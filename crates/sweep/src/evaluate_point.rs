@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, KnobSet};
 use model::ground::choice::Timing;
 use model::metric::{MetricId, Regime};
 use model::run::budget::{Budget, Contest, plain};
@@ -13,7 +13,7 @@ use model::training::estimate::Metrics;
 use model::{Answer, Estimator, Plan};
 
 use crate::bench::Made;
-use crate::space::Space;
+use crate::space::{Point, Space};
 use crate::spec::{Constraint, Spec, Subject};
 
 /// Models whose searches guide those of the others, at most.
@@ -28,9 +28,9 @@ const OF_GRIDS: [KnobId; 4] =
 pub(crate) struct Trained {
     pub(crate) metrics: Metrics,
     /// Its plan and budget, where the sweep asks for either.
-    run: Option<(Plan, Budget)>,
+    run: Option<Box<(Plan, Budget)>>,
     /// The design with the strategy that was found, where the sweep finds one.
-    pub(crate) found: Option<Design>,
+    pub(crate) found: Option<Box<Design>>,
 }
 
 /// Evaluation of a legal design, by regime.
@@ -46,9 +46,9 @@ impl Evaluation {
     /// Evaluation of a training design with these metrics, with its run if the sweep asks for one.
     pub(crate) fn trained(space: &Space, design: &Design, metrics: Metrics) -> Self {
         let plan = || Plan::new(design).ok();
-        let run = space.spec().asks_run().then(plan).flatten().map(|plan| {
+        let run = space.asks_run().then(plan).flatten().map(|plan| {
             let budget = plain(&plan, &metrics);
-            (plan, budget)
+            Box::new((plan, budget))
         });
         Self::Training(Box::new(Trained { metrics, run, found: None }))
     }
@@ -86,22 +86,23 @@ impl Evaluation {
     /// The design with the strategy that was found.
     pub(crate) fn found(&self) -> Option<&Design> {
         match self {
-            Self::Training(trained) => trained.found.as_ref(),
+            Self::Training(trained) => trained.found.as_deref(),
             Self::Serving(_) => None,
         }
     }
 }
 
-/// Evaluates a design that keeps its regime's rules.
+/// Evaluates a point that no check of its space rules out: its design keeps its regime's rules, but
+/// where a strategy is found for it.
 ///
 /// # Errors
 /// The name of the rule or constraint that it still breaks.
 pub(crate) fn evaluate_point(
     estimator: &mut Estimator,
     space: &Space,
-    design: &Design,
+    point: &mut Point<'_>,
 ) -> Result<Evaluation, &'static str> {
-    let spec = space.spec();
+    let (spec, design) = (space.spec(), &point.design);
     if spec.regime() == Regime::Serving {
         // The space's checks covered every rule of serving.
         let own = overheads(design.serving.engine, design.cluster.accelerator);
@@ -112,8 +113,9 @@ pub(crate) fn evaluate_point(
     if spec.find.is_some() {
         return searched(made(space).guide.as_ref(), space, estimator, design);
     }
-    let metrics = estimator.metrics(design).map_err(|rule| rule.name)?;
-    Ok(Evaluation::trained(space, design, metrics))
+    let metrics = estimator.metrics_of_legal(design, &point.moved);
+    point.moved = KnobSet::EMPTY;
+    Ok(Evaluation::trained(space, &point.design, metrics))
 }
 
 /// A design with the fastest strategy that is found for it.
@@ -129,7 +131,7 @@ fn searched(
     let (found, metrics) = near.best.ok_or("no_layout_fits")?;
     match Evaluation::trained(space, &found, metrics) {
         Evaluation::Training(mut trained) => {
-            trained.found = Some(found);
+            trained.found = Some(Box::new(found));
             Ok(Evaluation::Training(trained))
         }
         served @ Evaluation::Serving(_) => Ok(served),
@@ -188,7 +190,7 @@ fn made(space: &Space) -> &Made {
                 },
             };
             match evaluation {
-                Ok(Evaluation::Training(trained)) => trained.run,
+                Ok(Evaluation::Training(trained)) => trained.run.map(|run| *run),
                 Ok(Evaluation::Serving(_)) | Err(_) => None,
             }
         });

@@ -69,7 +69,7 @@ fn broken(estimator: &mut Estimator, space: &Space, point: &mut Point<'_>) -> Op
     if let Some(check) = point.failed() {
         return Some(check.name.clone());
     }
-    let evaluation = match evaluate_point(estimator, space, &point.design) {
+    let evaluation = match evaluate_point(estimator, space, point) {
         Ok(evaluation) => evaluation,
         Err(rule) => return Some(rule.to_owned()),
     };

@@ -97,8 +97,12 @@ pub struct Space {
     size: u64,
     /// Checks of a point, by the last axis that each depends on.
     checks: Vec<Check>,
+    /// For each axis the number of checks that depend on axes in front of it alone.
+    checks_before: Vec<usize>,
     /// The last axis that each tie depends on.
     tie_depths: Vec<Option<usize>>,
+    /// Whether it asks for runs.
+    asks_run: bool,
     bench: Bench,
     /// Links of designs with strategies that were found.
     found: Arc<BTreeMap<u64, String>>,
@@ -150,10 +154,22 @@ impl Space {
         for place in (1..axes.len()).rev() {
             blocks[place - 1] = blocks[place] * axes[place].values.len() as u64;
         }
-        let (checks, tie_depths, bench) = (vec![], vec![], Bench::default());
-        let found = Arc::default();
-        let mut space = Self { spec, axes, blocks, size, checks, tie_depths, bench, found };
+        let asks_run = spec.asks_run();
+        let mut space = Self {
+            spec,
+            axes,
+            blocks,
+            size,
+            checks: vec![],
+            checks_before: vec![],
+            tie_depths: vec![],
+            asks_run,
+            bench: Bench::default(),
+            found: Arc::default(),
+        };
         space.checks = space.all_checks();
+        let before = |place| space.checks.partition_point(|check| check.depth < Some(place));
+        space.checks_before = (0..space.axes.len()).map(before).collect();
         space.tie_depths = space.spec.ties.iter().map(|tie| space.depth(tie.knob)).collect();
         Ok(space)
     }
@@ -216,6 +232,7 @@ impl Space {
         }
         let mut point = Point::new(self);
         point.go_to(index);
+        point.settle();
         point.design
     }
 
@@ -225,6 +242,10 @@ impl Space {
         for tie in &self.spec.ties {
             follow(design, tie);
         }
+    }
+
+    pub(crate) const fn asks_run(&self) -> bool {
+        self.asks_run
     }
 
     pub(crate) const fn bench(&self) -> &Bench {
@@ -368,32 +389,52 @@ fn too_many(spec: &Spec, most: &str) -> KnobError {
     }
 }
 
-/// A design that moves through a space.
+/// A design that moves through a space. What a move changes is set when a check reads it, as most
+/// designs of most spaces fail one of the first checks.
 pub(crate) struct Point<'a> {
     space: &'a Space,
+    /// The design; all of it is that of the index once no check fails, or it is [`Self::settle`]d.
     pub(crate) design: Design,
+    /// The digits that are set.
     pub(crate) coordinates: Vec<usize>,
-    /// Its index; `None` before the first move.
+    /// The digits of the index.
+    digits: Vec<usize>,
+    /// The index; `None` before the first move.
     index: Option<u64>,
-    /// Whether each tie has a value here.
-    tied: Vec<bool>,
+    /// Number of leading axes that are set to the digits of the index.
+    settled: usize,
+    ties: Vec<Tied>,
     /// Number of leading checks that are known to hold here.
     holds: usize,
+    /// Knobs that were moved since the last evaluation; all before the first.
+    pub(crate) moved: KnobSet,
+}
+
+/// State of a tie at a point.
+#[derive(Clone, Copy)]
+struct Tied {
+    has_value: bool,
+    /// An axis that it may depend on has moved since.
+    is_stale: bool,
 }
 
 impl<'a> Point<'a> {
     pub(crate) fn new(space: &'a Space) -> Self {
-        let design = space.spec.base.clone();
+        let mut design = space.spec.base.clone();
+        let ties = space.spec.ties.iter().zip(&space.tie_depths).map(|(tie, depth)| {
+            let has_value = depth.is_some() || follow(&mut design, tie);
+            Tied { has_value, is_stale: depth.is_some() }
+        });
+        let ties = ties.collect();
         // No digit is set yet: the first move sets them all.
         let coordinates = vec![usize::MAX; space.axes.len()];
-        let tied = vec![true; space.spec.ties.len()];
-        Self { space, design, coordinates, index: None, tied, holds: 0 }
+        let (digits, moved) = (coordinates.clone(), KnobSet::of(KnobId::ALL));
+        Self { space, design, coordinates, digits, index: None, settled: 0, ties, holds: 0, moved }
     }
 
-    /// Moves to an index: sets what differs.
+    /// Moves to an index.
     pub(crate) fn go_to(&mut self, index: u64) {
         let before = self.index.replace(index);
-        let mut first_moved = None;
         let (mut prefix, mut known) = (index, before);
         for (place, axis) in self.space.axes.iter().enumerate().rev() {
             if known == Some(prefix) {
@@ -402,35 +443,68 @@ impl<'a> Point<'a> {
             let radix = axis.axis_radix();
             let digit = (prefix % radix) as usize;
             (prefix, known) = (prefix / radix, known.map(|known| known / radix));
-            if self.coordinates[place] != digit {
-                self.coordinates[place] = digit;
-                // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
-                self.design.put(axis.knob, &axis.values[digit]);
-                first_moved = Some(place);
+            if self.digits[place] != digit {
+                self.digits[place] = digit;
+                self.settled = self.settled.min(place);
             }
         }
-        let Some(first_moved) = first_moved else { return };
-        for (place, tie) in self.space.spec.ties.iter().enumerate() {
-            if self.space.tie_depths[place] >= Some(first_moved) || before.is_none() {
-                self.tied[place] = follow(&mut self.design, tie);
-            }
-        }
-        // What depends on none of these coordinates is as it was.
-        let unmoved = |check: &Check| check.depth < Some(first_moved);
-        self.holds = self.holds.min(self.space.checks.partition_point(unmoved));
+        // What depends on none of the axes that moved is as it was.
+        let before = self.space.checks_before.get(self.settled);
+        self.holds = before.map_or(self.holds, |before| self.holds.min(*before));
     }
 
-    /// The first check that the design fails.
+    /// Sets all axes to the index.
+    fn settle(&mut self) {
+        self.settle_to(self.space.axes.len());
+    }
+
+    /// Sets this many leading axes to the index, and what follows from them alone.
+    fn settle_to(&mut self, axes: usize) {
+        for place in self.settled..axes {
+            let digit = self.digits[place];
+            if self.coordinates[place] != digit {
+                self.coordinates[place] = digit;
+                let axis = &self.space.axes[place];
+                // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
+                self.design.put(axis.knob, &axis.values[digit]);
+                self.moved = self.moved.and(&[axis.knob]);
+                for (tied, depth) in self.ties.iter_mut().zip(&self.space.tie_depths) {
+                    tied.is_stale |= *depth >= Some(place);
+                }
+            }
+            self.follow_ties(place);
+        }
+        self.settled = self.settled.max(axes);
+    }
+
+    /// Gives the knobs their values that are tied to axes up to this one.
+    fn follow_ties(&mut self, place: usize) {
+        let ties = self.space.spec.ties.iter().zip(&self.space.tie_depths);
+        for ((tie, depth), tied) in ties.zip(&mut self.ties) {
+            if tied.is_stale && *depth == Some(place) {
+                let has_value = follow(&mut self.design, tie);
+                *tied = Tied { has_value, is_stale: false };
+                self.moved = self.moved.and(&[tie.knob]);
+            }
+        }
+    }
+
+    /// The first check that the design fails; if none does, all of it is set.
     pub(crate) fn failed(&mut self) -> Option<&'a Check> {
-        let checks = &self.space.checks[self.holds..];
-        let failed = checks.iter().position(|check| self.fails(check));
-        self.holds += failed.unwrap_or(checks.len());
-        failed.map(|place| &checks[place])
+        for check in &self.space.checks[self.holds..] {
+            self.settle_to(check.depth.map_or(0, |depth| depth + 1));
+            if self.fails(check) {
+                return Some(check);
+            }
+            self.holds += 1;
+        }
+        self.settle();
+        None
     }
 
     fn fails(&self, check: &Check) -> bool {
         match &check.test {
-            Test::Tie(place) => !self.tied[*place],
+            Test::Tie(place) => !self.ties[*place].has_value,
             Test::Divides(knob, of) => match (self.design.get(*knob), self.design.get(*of)) {
                 (Value::Integer(part), Value::Integer(whole)) => !whole.is_multiple_of(part.max(1)),
                 _ => true,

@@ -88,6 +88,28 @@ impl KnobSet {
         self
     }
 
+    /// These knobs and the others.
+    #[must_use]
+    pub const fn with(mut self, other: &Self) -> Self {
+        let mut word = 0;
+        while word < WORDS {
+            self.words[word] |= other.words[word];
+            word += 1;
+        }
+        self
+    }
+
+    /// Those of these knobs that are among the others, too.
+    #[must_use]
+    pub const fn both(mut self, other: &Self) -> Self {
+        let mut word = 0;
+        while word < WORDS {
+            self.words[word] &= other.words[word];
+            word += 1;
+        }
+        self
+    }
+
     /// The knobs, in registry order.
     pub fn iter(self) -> impl Iterator<Item = KnobId> {
         self.words.into_iter().enumerate().flat_map(|(place, mut word)| {
@@ -111,6 +133,13 @@ impl Design {
         let mut knobs = KnobSet::EMPTY;
         self.compare(other, |knob| knobs.put(knob));
         knobs
+    }
+
+    /// Those of these knobs in which two designs differ.
+    pub(crate) fn differences_in(&self, other: &Self, knobs: &KnobSet) -> KnobSet {
+        let mut differ = KnobSet::EMPTY;
+        knobs.iter().filter(|knob| self.differs(other, *knob)).for_each(|knob| differ.put(knob));
+        differ
     }
 
     /// Whether these knobs are the same in two designs.

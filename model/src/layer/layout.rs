@@ -84,6 +84,13 @@ pub(crate) struct Span {
     pub(crate) share: f64,
 }
 
+impl Span {
+    /// Those of its stages of what there is for each stage.
+    pub(crate) fn stages_of<'a, T>(&self, each: &'a [T]) -> core::slice::Iter<'a, T> {
+        each.get(self.first..self.first + self.count).unwrap_or_default().iter()
+    }
+}
+
 /// Stages by what they hold and recompute.
 pub(crate) fn spans(stages: &[Stage], design: &Design) -> Vec<Span> {
     let recomputes_alike = |one: usize, other: usize| match &design.memory.recompute_num_layers {

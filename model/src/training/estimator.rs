@@ -8,25 +8,23 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::mem;
 
 use crate::design::violation::Violation;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::ground::choice::RecomputeGranularity;
 use crate::ground::knob::Reach;
 use crate::ground::units::Seconds;
-use crate::layer::lengths::Drawn;
 use crate::routing::Effect;
 use crate::rules::{self, Rule};
-use crate::training::estimate::{Communication, Estimate, Metrics, StepPart};
+use crate::training::estimate::{Estimate, Metrics, StepPart};
 use crate::training::layer_key::LayerKey;
 use crate::training::load_imbalance;
-use crate::training::memory;
 use crate::training::pair::LayerPairs;
-use crate::training::pipeline::Pipeline;
 use crate::training::plan::Plan;
-use crate::training::step::{Layers, Simulator, Spans, Step, both, of_loads};
+use crate::training::shapes::Shapes;
+use crate::training::step::{Frame, Layers, Simulator, Spans, Step, is_near_limit, of_spans};
 
 /// Knobs that change neither a size of a plan nor what single layers cost and save.
 const BEYOND_LAYERS: KnobSet = KnobSet::reaching(Reach::Spans);
@@ -54,8 +52,16 @@ const MAX_LAYERS: usize = 1_024;
 /// fastest where these are about what is recomputed, swapped or hidden.
 #[derive(Debug, Default)]
 pub struct Estimator {
-    /// The last legal design's.
+    known: Known,
+    buffers: Buffers,
+}
+
+/// The last legal design's plan, and what others have in common with it.
+#[derive(Debug, Default)]
+struct Known {
     plan: Option<Plan>,
+    /// Memory and exchanges of the plan's stages.
+    frame: Option<Arc<Frame>>,
     /// Layers of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in
     /// what reaches no layer.
     layers: BTreeMap<LayerKey, Loaded<Layers>>,
@@ -64,11 +70,21 @@ pub struct Estimator {
     /// Spans of the plan's layers, by the design that each was made for; the last one used is the
     /// last.
     spans: Vec<KeptSpans>,
+    /// Knobs in which the designs of these spans differ, at most.
+    spanned: KnobSet,
+    /// Shapes of designs that differ from the last one in nothing but knobs of [`BY_SIZE`] and of
+    /// [`BEYOND_LAYERS`].
+    shapes: Shapes,
+}
+
+/// What the metrics of the last design were made of.
+#[derive(Debug, Default)]
+struct Buffers {
+    /// Step of the fullest rank, where loads are uneven.
+    fullest: Step,
+    /// Step of the mean rank.
     step: Step,
     simulator: Simulator,
-    communication: Vec<Communication>,
-    /// Lengths drawn for the last design that had any.
-    drawn: Drawn,
 }
 
 /// Spans with the design that they were made for: kilobytes that change places by their address.
@@ -96,17 +112,28 @@ impl Estimator {
     pub fn metrics(&mut self, design: &Design) -> Result<Metrics, &'static Rule> {
         let differences = self.differences(design);
         // The plan's own design is legal: a rule that reads what is the same holds here too.
-        if let Some(rule) = rules::first_broken(design, &differences) {
-            return Err(rule);
+        match rules::first_broken(design, &differences) {
+            Some(rule) => Err(rule),
+            None => Ok(self.metrics_with(design, &differences)),
         }
-        let Self { step, communication, .. } = self;
-        let (mut step, mut communication) = (mem::take(step), mem::take(communication));
-        let mut simulator = mem::take(&mut self.simulator);
-        let (plan, spans) = self.turn_to(design, &differences);
-        let pipelines = simulator.pipelines(plan, &spans.own, spans.even.as_ref());
-        let metrics = metrics(plan, spans, pipelines, &mut step, &mut communication);
-        (self.step, self.communication, self.simulator) = (step, communication, simulator);
-        Ok(metrics)
+    }
+
+    /// The metrics of a legal design that differs in none but these knobs from the last one that
+    /// got any: [`Self::metrics`] for those who checked the rules and know what they moved.
+    pub fn metrics_of_legal(&mut self, design: &Design, moved: &KnobSet) -> Metrics {
+        let differences = match &self.known.plan {
+            Some(plan) if is_of_same_preset(plan.design(), design) => {
+                plan.design().differences_in(design, moved)
+            }
+            Some(_) | None => KnobSet::of(KnobId::ALL),
+        };
+        self.metrics_with(design, &differences)
+    }
+
+    /// The metrics of a legal design that differs in these knobs from the last one.
+    fn metrics_with(&mut self, design: &Design, differences: &KnobSet) -> Metrics {
+        let (plan, spans) = self.known.turn_to(design, differences);
+        self.buffers.metrics(plan, spans)
     }
 
     /// The time of the kernels alone in a step of the design that was last asked for its metrics:
@@ -116,7 +143,7 @@ impl Estimator {
     /// No schedule, overlap or saver of memory at the same degrees and micro-batch has less of it.
     pub(crate) fn kernels(&self) -> Seconds {
         [StepPart::Ideal, StepPart::Kernels, StepPart::Vector]
-            .map(|part| self.step.time.part(part))
+            .map(|part| self.buffers.step.time.part(part))
             .into_iter()
             .sum()
     }
@@ -136,107 +163,116 @@ impl Estimator {
 
     /// [`Self::estimate`] of a legal design that differs in these knobs from the last one.
     fn estimate_legal(&mut self, design: &Design, differences: &KnobSet) -> (&Plan, Estimate) {
-        let mut simulator = mem::take(&mut self.simulator);
-        let (plan, Loaded { own, even }) = self.turn_to(design, differences);
-        let estimate = match (even, simulator.pipelines(plan, own, even.as_ref())) {
-            (Some(even), pipelines) => both(plan, [own, even], pipelines),
-            (None, [simulated, _]) => of_loads(plan, own, simulated),
-        };
-        self.simulator = simulator;
-        // Borrowed anew: what was set aside came back in between.
-        let (plan, _) = self.turn_to(design, &KnobSet::EMPTY);
+        let simulator = &mut self.buffers.simulator;
+        let (plan, Loaded { own, even }) = self.known.turn_to(design, differences);
+        let pipelines = simulator.pipelines(plan, own, even.as_ref());
+        let estimate = of_spans(plan, own, even.as_ref(), pipelines);
         (plan, estimate)
     }
 
-    /// Whether a design with these metrics is near the limit of memory by a closed form, see
-    /// [`memory::is_near_limit`], which is called only where the chunks of a stage differ enough.
-    pub fn is_near_limit(&mut self, design: &Design, metrics: &Metrics) -> bool {
-        if !metrics.fits {
-            return false;
-        }
-        let differences = self.differences(design);
-        let (plan, spans) = self.turn_to(design, &differences);
-        let outgrows = |heaviest: f64| metrics.memory_peak * heaviest > metrics.memory_limit;
-        // No chunk is heavier than all of its stage; then beyond any rounding of the product.
-        outgrows(plan.schedule.chunks_per_stage() as f64)
-            && outgrows(
-                plan.heaviest_chunk(&spans.own.layer_memory(&plan.recomputation)) * (1.0 + 1e-9),
-            )
-            && {
-                let (plan, estimate) = self.estimate_legal(design, &differences);
-                memory::is_near_limit(plan, &estimate)
-            }
+    /// Whether the design that was last asked for its metrics, and got these, is near the limit of
+    /// memory by a closed form, see [`memory::is_near_limit`].
+    #[must_use]
+    pub fn is_near_limit(&self, metrics: &Metrics) -> bool {
+        let Known { plan, spans, .. } = &self.known;
+        let (Some(plan), Some(spans)) = (plan, spans.last()) else { return false };
+        let Loaded { own, even } = &spans.0.1;
+        let Buffers { step, fullest, .. } = &self.buffers;
+        let steps = match even {
+            Some(even) => [(own, fullest), (even, step)],
+            None => [(own, step); 2],
+        };
+        is_near_limit(plan, metrics, steps)
     }
 
     /// The knobs in which a design differs from the last one.
     fn differences(&self, design: &Design) -> KnobSet {
-        match &self.plan {
-            Some(plan) if core::ptr::eq(plan.design().preset, design.preset) => {
+        match &self.known.plan {
+            Some(plan) if is_of_same_preset(plan.design(), design) => {
                 plan.design().differences(design)
             }
             Some(_) | None => KnobSet::of(KnobId::ALL),
         }
     }
+}
 
+impl Known {
     /// The plan of a legal design that differs in these knobs from the last one, and its spans.
     fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&mut Plan, &Loaded<Spans>) {
-        let Self { plan, layers, pairs, spans, drawn, .. } = self;
+        let Self { plan, frame, layers, pairs, spans, spanned, shapes } = self;
         if differences.without(&BEYOND_LAYERS).is_empty() {
             plan.iter_mut().for_each(|plan| plan.follow(design, differences));
         } else {
             if !differences.without(&BEYOND_LAYERS).without(&BY_SIZE).is_empty() {
                 layers.clear();
                 pairs.clear();
+                shapes.clear();
             }
             spans.clear();
-            *plan = None;
+            *spanned = KnobSet::EMPTY;
+            (*plan, *frame) = (None, None);
         }
-        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), drawn));
-        let spans = kept_spans(plan, layers, pairs, spans);
-        (plan, spans)
+        if differences.has(KnobId::recompute_num_layers) {
+            // The plan's spans are others.
+            *frame = None;
+        }
+        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), shapes));
+        let frame = frame.get_or_insert_with(|| Arc::new(Frame::new(plan)));
+        let had_any = !spans.is_empty();
+        if had_any {
+            *spanned = spanned.with(differences);
+        }
+        if !had_any || differences.meets(&OF_SPANS) {
+            turn_spans(plan, frame, layers, pairs, (spans, spanned));
+        }
+        (plan, &spans[spans.len() - 1].0.1)
     }
 }
 
-/// The metrics of a plan; what was made for others is used again.
-fn metrics(
-    plan: &Plan,
-    spans: &Loaded<Spans>,
-    [own, of_even]: [Option<Pipeline>; 2],
-    step: &mut Step,
-    communication: &mut Vec<Communication>,
-) -> Metrics {
-    step.take(plan, &spans.own, own);
-    let Some(even) = &spans.even else {
-        return step.metrics(plan, &spans.own, communication);
-    };
-    let fullest = step.fullest(plan);
-    step.take(plan, even, of_even);
-    let mut metrics = step.metrics(plan, even, communication);
-    load_imbalance::wait_for(&fullest, plan, &mut step.time, &mut metrics);
-    metrics
+/// Do both designs say what they are by the same preset?
+fn is_of_same_preset(one: &Design, other: &Design) -> bool {
+    core::ptr::eq(one.preset, other.preset)
 }
 
-/// The spans of a plan: known ones of a design that differs in nothing that they depend on, or new
-/// ones.
-fn kept_spans<'a>(
+impl Buffers {
+    /// The metrics of a plan.
+    fn metrics(&mut self, plan: &Plan, spans: &Loaded<Spans>) -> Metrics {
+        let Self { fullest, step, simulator } = self;
+        let [own, of_even] = simulator.pipelines(plan, &spans.own, spans.even.as_ref());
+        let Some(even) = &spans.even else {
+            step.take(plan, &spans.own, own);
+            return step.metrics(plan, &spans.own);
+        };
+        fullest.take(plan, &spans.own, own);
+        step.take(plan, even, of_even);
+        let mut metrics = step.metrics(plan, even);
+        let fullest = (&fullest.fullest(plan), even.frame.migration);
+        load_imbalance::wait_for(fullest, plan, &mut step.time, &mut metrics);
+        metrics
+    }
+}
+
+/// Puts the spans of a plan last: known ones of a design that differs in nothing that they depend
+/// on, or new ones. The designs of the known ones differ in these knobs at most.
+fn turn_spans(
     plan: &mut Plan,
+    frame: &Arc<Frame>,
     layers: &mut BTreeMap<LayerKey, Loaded<Layers>>,
     pairs: &mut LayerPairs,
-    known: &'a mut Vec<KeptSpans>,
-) -> &'a Loaded<Spans> {
-    let place = known.iter().rposition(|known| has_same_spans(plan.design(), &known.0.0));
-    match place {
+    (known, differ): (&mut Vec<KeptSpans>, &KnobSet),
+) {
+    let is_same = |known: &KeptSpans| has_same_spans(plan.design(), &known.0.0, differ);
+    match known.iter().rposition(is_same) {
         Some(place) => known[place..].rotate_left(1),
         None => {
             if known.len() >= MAX_SPANS {
                 known.remove(0);
             }
             let layers = kept_layers(plan, layers);
-            let spans = new_spans(plan, layers, pairs);
+            let spans = new_spans(plan, frame, layers, pairs);
             known.push(KeptSpans(Box::new((plan.design().clone(), spans))));
         }
     }
-    &known[known.len() - 1].0.1
 }
 
 /// The layers of a plan, kept or new.
@@ -255,15 +291,21 @@ fn kept_layers<'a>(
     })
 }
 
-fn new_spans(plan: &mut Plan, layers: &Loaded<Layers>, pairs: &mut LayerPairs) -> Loaded<Spans> {
-    let own = Spans::new(plan, &layers.own, pairs);
+fn new_spans(
+    plan: &mut Plan,
+    frame: &Arc<Frame>,
+    layers: &Loaded<Layers>,
+    pairs: &mut LayerPairs,
+) -> Loaded<Spans> {
+    let own = Spans::new(plan, &layers.own, frame.clone(), pairs);
     let even = layers.even.as_ref();
     let even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
     Loaded { own, even }
 }
 
-/// Do designs with the same layers have the same spans?
-fn has_same_spans(one: &Design, other: &Design) -> bool {
+/// Do designs with the same layers, which differ in these knobs at most, have the same spans?
+fn has_same_spans(one: &Design, other: &Design, differ: &KnobSet) -> bool {
     let selective = one.memory.recompute_granularity == RecomputeGranularity::Selective;
-    one.agrees(other, if selective { &OF_SPANS } else { &OF_WHOLE_SPANS })
+    let reach = if selective { &OF_SPANS } else { &OF_WHOLE_SPANS };
+    one.agrees(other, &differ.both(reach))
 }

@@ -14,12 +14,13 @@ use crate::design::violation::Violation;
 use crate::design::{Design, KnobId};
 use crate::ground::choice::{AuxLoss, Balance, ModelPart, Planner, ShardingStrategy};
 use crate::ground::units::{Bytes, Seconds};
-use crate::layer::lengths::Drawn;
 use crate::routing::aux_loss::Scope;
 use crate::routing::{Effect, Inputs, Trace};
 use crate::rules;
-use crate::training::estimate::{Estimate, Metrics, StepPart, StepTime};
+use crate::training::estimate::{Estimate, Metrics, StageMemory, StepPart, StepTime};
+use crate::training::memory::Occupancy;
 use crate::training::plan::Plan;
+use crate::training::shapes::Shapes;
 
 /// The rule that a plan of traced loads is made from the trace.
 const TRACE_RULE: &str = "trace_is_at_hand";
@@ -43,7 +44,7 @@ impl Plan {
             return Err(violations);
         }
         let effect = effect.in_micro_batches(design);
-        Ok(Self::checked(design, effect, &mut Drawn::default()))
+        Ok(Self::checked(design, effect, &mut Shapes::default()))
     }
 
     /// The plan of a design with recorded loads.
@@ -56,7 +57,7 @@ impl Plan {
             return Self::new(design);
         }
         Self::admitting(design, trace)?;
-        Ok(Self::checked(design, Effect::traced(design, trace), &mut Drawn::default()))
+        Ok(Self::checked(design, Effect::traced(design, trace), &mut Shapes::default()))
     }
 
     /// The plan of a design that a trace suits, without what that does to it.
@@ -179,12 +180,17 @@ pub(crate) struct Fullest {
 }
 
 /// Makes the step and the metrics of the mean rank those under load imbalance: with what the
-/// fullest rank takes longer, and holds.
-pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metrics: &mut Metrics) {
+/// fullest rank takes longer, with what moving experts takes, and holds.
+pub(crate) fn wait_for(
+    (fullest, migration): (&Fullest, Seconds),
+    plan: &Plan,
+    step: &mut StepTime,
+    metrics: &mut Metrics,
+) {
     let even_time = step.total();
     let waited = Seconds::new((fullest.time.get() - even_time.get()).max(0.0));
     step.parts[StepPart::Imbalance as usize] = waited;
-    step.parts[StepPart::Migration as usize] = plan.migration_time();
+    step.parts[StepPart::Migration as usize] = migration;
     let total = step.total();
     let share = even_time / total;
     metrics.step_time = total;
@@ -199,24 +205,30 @@ pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metr
     metrics.imbalance_ratio = plan.effect.imbalance;
 }
 
-/// The estimate under load imbalance: `own` of the fullest rank, `even` of the mean one.
-pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
-    let mut all = even;
-    let Metrics { memory_peak, fits, fit_probability, .. } = own.metrics;
-    let fullest = Fullest { time: own.step.total(), memory_peak, fits, fit_probability };
-    wait_for(&fullest, plan, &mut all.step, &mut all.metrics);
-    for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
-        // Longer tasks may come to be simulated in an order that holds a little less.
-        if fullest.memory.peak() < stage.memory.peak() {
-            continue;
+/// Memory of a stage under load imbalance: of the fullest rank, except where its longer tasks come
+/// to be simulated in an order that holds a little less than the mean rank's.
+pub(crate) fn fuller(own: StageMemory, even: StageMemory) -> StageMemory {
+    if own.peak() < even.peak() { even } else { own }
+}
+
+/// The estimate under load imbalance: that of the mean rank with the step of the fullest one, and
+/// with what each of its stages holds.
+pub(crate) fn combine(
+    plan: &Plan,
+    fullest: (&Fullest, Seconds),
+    stages: impl Iterator<Item = Occupancy>,
+    mut estimate: Estimate,
+) -> Estimate {
+    wait_for(fullest, plan, &mut estimate.step, &mut estimate.metrics);
+    for (stage, own) in estimate.stages.iter_mut().zip(stages) {
+        if fuller(own.device, stage.memory) == own.device {
+            stage.memory = own.device;
+            stage.host_memory = own.host;
+            stage.peak_in_flight = own.in_flight;
+            stage.fullest = own.fullest;
         }
-        stage.memory = fullest.memory;
-        stage.host_memory = fullest.host_memory;
-        stage.peak_in_flight = fullest.peak_in_flight;
-        stage.fullest = fullest.fullest;
     }
-    all.warnings = own.warnings;
-    all
+    estimate
 }
 
 /// Warning for the reader about a plan's loads.

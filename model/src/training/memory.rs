@@ -7,9 +7,9 @@ mod working;
 use alloc::vec::Vec;
 
 use crate::device::saved::SavedTensors;
-use crate::ground::choice::{Framework, ShardingStrategy, SwapModule};
+use crate::ground::choice::{Framework, Set, ShardingStrategy, SwapModule};
 use crate::ground::units::Bytes;
-use crate::layer::architecture::{KindId, LayerKind, MAX_KINDS, PerKind};
+use crate::layer::architecture::{KindId, LayerKind};
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform;
 use crate::layer::params::{RankParams, StageParams};
@@ -18,6 +18,7 @@ use crate::training::estimate::StageMemory;
 use crate::training::plan::Plan;
 use crate::training::recomputation::{Recomputation, RetainedBytes};
 
+pub(crate) use bound::at_most;
 pub use bound::{is_near_limit, peak_at_most};
 pub use contents::{Content, Filling, contents};
 use working::Placeholders;
@@ -45,10 +46,29 @@ pub(crate) struct LayerSaves {
     own_bytes: f64,
 }
 
-/// Needs of one layer of each kind.
+/// Tensors that one layer of each kind keeps or parks, what is computed again taken out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LayerRemains {
+    kinds: Vec<Remains>,
+    /// Bytes of the tensors of all kinds, one kind after the other, and whose swap parks each.
+    tensors: Vec<(f64, Option<SwapModule>)>,
+    own_bytes: f64,
+}
+
+/// Tensors of one kind of layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
+struct Remains {
+    /// Bytes that are computed again.
+    again: f64,
+    works: f64,
+    /// Number of tensors that remain.
+    count: usize,
+}
+
+/// Needs of one layer of each kind.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LayerMemory {
-    kinds: PerKind<LayerNeed>,
+    kinds: Vec<LayerNeed>,
     /// Bytes of rows as wide as one residual stream.
     own_bytes: f64,
 }
@@ -94,22 +114,33 @@ pub(crate) struct FixedMemory {
 }
 
 /// The layers of a stage by what becomes of their tensors.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Split {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Split {
     /// Layers that are computed again as a whole.
     recomputed: f64,
-    kinds: PerKind<KindOfLayers>,
+    /// Bytes of their checkpoints, and how many of them share one.
+    checkpoints: f64,
+    group: f64,
+    /// The kinds that there are.
+    kinds: Vec<KindOfLayers>,
 }
 
 /// Layers of one kind on a stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct KindOfLayers {
-    count: f64,
+    kind: usize,
     /// Share of all layers of the stage.
     share: f64,
     /// Neither computed again as a whole nor offloaded.
     normal: f64,
     offloaded: f64,
+}
+
+impl PeakActivations {
+    /// Activations of this many micro-batches that keep this each.
+    pub(crate) fn of(kept: &RetainedBytes, micro_batches: f64) -> Self {
+        Self { bytes: kept.device * micro_batches, micro_batches, task: None }
+    }
 }
 
 impl LayerSaves {
@@ -119,15 +150,48 @@ impl LayerSaves {
     }
 }
 
+impl LayerRemains {
+    pub(crate) fn new(recomputation: &Recomputation, saves: &LayerSaves) -> Self {
+        let count = saves.kinds.iter().map(|(saved, _)| saved.len()).sum();
+        let mut tensors = Vec::with_capacity(count);
+        let kinds = saves.kinds.iter().map(|(saved, works)| {
+            let (mut again, before) = (0.0, tensors.len());
+            for tensor in saved {
+                if recomputation.recomputes(tensor) {
+                    again += tensor.bytes;
+                } else {
+                    tensors.push((tensor.bytes, tensor.swapped_by));
+                }
+            }
+            Remains { again, works: *works, count: tensors.len() - before }
+        });
+        Self { kinds: kinds.collect(), tensors, own_bytes: saves.own_bytes }
+    }
+}
+
 impl LayerMemory {
     /// Memory that each kind of layer needs after this recomputation and swapping.
     pub(crate) fn new(recomputation: &Recomputation, saves: &LayerSaves) -> Self {
-        let mut kinds = [LayerNeed::default(); MAX_KINDS];
-        for (need, (saved, works)) in kinds.iter_mut().zip(&saves.kinds) {
-            let retained = recomputation.retained(saved);
-            *need = LayerNeed { retained, works: *works };
-        }
-        Self { kinds, own_bytes: saves.own_bytes }
+        let mut memory = Self::default();
+        memory.take(&LayerRemains::new(recomputation, saves), recomputation.swapped);
+        memory
+    }
+
+    /// Takes what remains of layers after this swapping, in place of what was here before.
+    pub(crate) fn take(&mut self, remains: &LayerRemains, swapped: Set<SwapModule>) {
+        self.own_bytes = remains.own_bytes;
+        self.kinds.clear();
+        let mut tensors = remains.tensors.iter();
+        self.kinds.extend(remains.kinds.iter().map(|kind| {
+            let mut retained = RetainedBytes { again: kind.again, ..RetainedBytes::default() };
+            for (bytes, module) in tensors.by_ref().take(kind.count) {
+                match module {
+                    Some(module) if swapped.has(*module) => retained.host += bytes,
+                    Some(_) | None => retained.device += bytes,
+                }
+            }
+            LayerNeed { retained, works: kind.works }
+        }));
     }
 
     /// Bytes that a micro-batch would keep on these layers without whole-layer recomputation and
@@ -248,22 +312,16 @@ impl Plan {
         }
     }
 
-    /// Memory of a stage: activations are those of one micro-batch times the micro-batches in
-    /// flight, or what `held` says of a simulated step.
+    /// Memory of a stage that holds these activations at its fullest moment.
     pub(crate) fn occupancy(
         &self,
-        index: usize,
         fixed: &FixedMemory,
         kept: &RetainedBytes,
-        held: Option<PeakActivations>,
+        held: &PeakActivations,
     ) -> Occupancy {
         let optimizer = fixed.optimizer;
         let is_swapped = self.recomputation.swapped.has(SwapModule::Optimizer);
         let states = if is_swapped { optimizer } else { 0.0 };
-        let held = held.unwrap_or_else(|| {
-            let micro_batches = self.schedule.in_flight(index, self.share_of_pair());
-            PeakActivations { bytes: kept.device * micro_batches, micro_batches, task: None }
-        });
         // What stays, and the fuller of a layer's and the head's moment.
         let buffers = fixed.buffers + (kept.again + fixed.whole_gradients).max(fixed.head);
         Occupancy {
@@ -283,6 +341,12 @@ impl Plan {
         }
     }
 
+    /// Micro-batches whose activations a stage holds at its fullest moment, by the formula of the
+    /// schedule.
+    pub(crate) fn in_flight(&self, index: usize) -> f64 {
+        self.schedule.in_flight(index, self.share_of_pair())
+    }
+
     /// Memory of every stage.
     pub(crate) fn occupancies(
         &self,
@@ -292,7 +356,8 @@ impl Plan {
         let fixed: Vec<FixedMemory> = self.fixed_memory().map(|(_, fixed)| fixed).collect();
         let of = |(index, (fixed, own)): (usize, (&FixedMemory, &PerMicroBatch))| {
             let held = held.and_then(|held| held.get(index)).copied();
-            self.occupancy(index, fixed, &own.kept, held)
+            let by_formula = || PeakActivations::of(&own.kept, self.in_flight(index));
+            self.occupancy(fixed, &own.kept, &held.unwrap_or_else(by_formula))
         };
         self.by_stage(&fixed).zip(self.by_stage(each)).enumerate().map(of).collect()
     }
@@ -314,28 +379,26 @@ impl Plan {
         self.layer_input() * (inputs + sent)
     }
 
-    /// Activations that one micro-batch keeps on a stage. `again` is the most that one of its
-    /// layers needs while it runs: what it computes again or brings back from the host, one layer
-    /// at a time (with prefetch the next one is on its way), and what it works with.
+    /// Activations that one micro-batch keeps on a stage whose layers are split like this. `again`
+    /// is the most that one of its layers needs while it runs: what it computes again or brings
+    /// back from the host, one layer at a time (with prefetch the next one is on its way), and what
+    /// it works with.
     pub(crate) fn stage_activations(
         &self,
-        index: usize,
+        split: &Split,
         stage: &Stage,
         layers: &LayerMemory,
     ) -> RetainedBytes {
         let mut sum = RetainedBytes::default();
-        let split = self.split_layers(index, stage);
         let recomputes = split.recomputed > 0.0;
-        let checkpoints = if recomputes { self.checkpoints(split.recomputed) } else { 0.0 };
         let ahead = if self.overlap.prefetches { 2.0 } else { 1.0 };
-        let chunks = self.deployment.ranks.vpp as f64;
-        let kinds = split.kinds.iter().zip(&layers.kinds);
-        for (kind, LayerNeed { retained, works }) in kinds.filter(|(kind, _)| kind.count > 0.0) {
+        for kind in &split.kinds {
+            let Some(LayerNeed { retained, works }) = layers.kinds.get(kind.kind) else { continue };
             let whole = retained.device + retained.host;
-            sum.device += retained.device * kind.normal + checkpoints * kind.share;
+            sum.device += retained.device * kind.normal + split.checkpoints * kind.share;
             sum.host += retained.host * kind.normal + whole * kind.offloaded;
             let again = if recomputes {
-                whole * self.recomputation.checkpoint_group(split.recomputed, chunks)
+                whole * split.group
             } else {
                 retained.again + retained.host * ahead
             };
@@ -349,17 +412,24 @@ impl Plan {
 
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading
     /// take of each kind alike.
-    fn split_layers(&self, index: usize, stage: &Stage) -> Split {
+    pub(crate) fn split_layers(&self, index: usize, stage: &Stage) -> Split {
         let counts = stage.with_mtp(self.architecture.mtp.kind);
         let all: f64 = counts.iter().sum();
         let recomputed = self.recomputation.whole_layers(index, all);
         let offloaded = self.recomputation.offloaded_layers.min(all - recomputed);
-        let kinds = counts.map(|count| {
-            let share = if all > 0.0 { count / all } else { 0.0 };
+        let kinds = counts.into_iter().enumerate().filter(|(_, count)| *count > 0.0);
+        let kinds = kinds.map(|(kind, count)| {
+            let share = count / all;
             let normal = count - (recomputed + offloaded) * share;
-            KindOfLayers { count, share, normal, offloaded: offloaded * share }
+            KindOfLayers { kind, share, normal, offloaded: offloaded * share }
         });
-        Split { recomputed, kinds }
+        let chunks = self.deployment.ranks.vpp as f64;
+        Split {
+            recomputed,
+            checkpoints: if recomputed > 0.0 { self.checkpoints(recomputed) } else { 0.0 },
+            group: self.recomputation.checkpoint_group(recomputed, chunks),
+            kinds: kinds.collect(),
+        }
     }
 
     /// The share of a chunk by which a pair's forward holds more than its backward gives back.

@@ -18,7 +18,6 @@ use alloc::vec::Vec;
 
 use crate::layer::architecture::{Architecture, KindId};
 use crate::layer::layout::Stage;
-use crate::layer::transformer_layer::Work;
 use crate::training::layer_key::LayerKey;
 use crate::training::overlap::Overlap;
 use crate::training::plan::Plan;
@@ -164,25 +163,26 @@ impl Hiding {
 
 /// The parts of a plan's layers, their pairs run.
 pub(crate) fn parts(plan: &Plan) -> Parts {
-    paired(plan, Arc::new(plan.work()), None, &mut LayerPairs::default())
+    let work = plan.work();
+    let costs = plan.layer_costs(&work);
+    paired(plan, Parts::new(plan, Arc::new(work), &costs), None, &mut LayerPairs::default())
 }
 
-/// The parts of layers that cost this, with what compute waits for in a pair of each kind. Under
-/// other loads than `known` no layer without experts waits for anything else.
+/// These parts with what compute waits for in a pair of each kind of layer. Under other loads than
+/// `known` no layer without experts waits for anything else.
 pub(crate) fn paired(
     plan: &Plan,
-    work: Arc<Work>,
+    mut parts: Parts,
     known: Option<&Parts>,
     pairs: &mut LayerPairs,
 ) -> Parts {
-    let mut parts = Parts::new(plan, work);
     if !plan.schedule.runs_pairs {
         return parts;
     }
     let layer = LayerKey::new(plan);
     let mut graph = Graph::default();
     for kind in Architecture::ids(plan.architecture.kinds.len()) {
-        let known = known.map(|known| known.layer(kind)).filter(|known| !known.has_experts);
+        let known = known.map(|known| known.layer(kind)).filter(|known| !known.cost.has_experts);
         let exposed = match known {
             Some(known) => known.pair,
             None => {

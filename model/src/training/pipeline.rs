@@ -75,11 +75,6 @@ impl Pipeline {
         }
         all
     }
-
-    /// Mean share of the time with no task resident.
-    pub(crate) fn bubble_ratio(&self) -> f64 {
-        if self.seconds <= 0.0 { 0.0 } else { 1.0 - self.mean_busy() / self.seconds }
-    }
 }
 
 impl Plan {

@@ -7,6 +7,7 @@
 //! follow from it and are never stored.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::catalogue::accelerator::Accelerator;
@@ -16,12 +17,13 @@ use crate::design::violation::Violation;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::device::rows::{Routed, Rows};
 use crate::ground::choice::{AttentionFlops, Framework};
+use crate::ground::knob::Role;
 use crate::ground::units::{Bytes, FlopsPerSecond};
 use crate::layer::adapters;
 use crate::layer::architecture::{Architecture, MAX_KINDS, PerKind};
 use crate::layer::deployment::{Deployment, Dispatch};
 use crate::layer::layout::{self, Span, Stage};
-use crate::layer::lengths::{Drawn, Ragged};
+use crate::layer::lengths::Ragged;
 use crate::layer::params::RankParams;
 use crate::layer::transformer_layer::Loss;
 use crate::routing::Effect;
@@ -31,13 +33,18 @@ use crate::training::optimizer::{OptimizerStates, Sharding};
 use crate::training::overlap::Overlap;
 use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::recomputation::Recomputation;
+use crate::training::shapes::{Layout, Shapes};
+
+/// Knobs that say what is computed again and what is swapped, and reach nothing else of a plan.
+const OF_RECOMPUTATION: KnobSet =
+    KnobSet::with_role(Role::Recomputation).and(&[KnobId::swap_modules]);
 
 /// A legal design: every size that formulas use, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     design: Design,
     pub(crate) deployment: Deployment,
-    pub(crate) architecture: Architecture,
+    pub(crate) architecture: Arc<Architecture>,
     pub(crate) batch: Batch,
     pub(crate) schedule: PipelineSchedule,
     pub(crate) overlap: Overlap,
@@ -52,9 +59,9 @@ pub struct Plan {
     /// Reserve for runtime and communication library.
     pub(crate) reserved: Bytes,
     /// Content of each chunk, from the first layers to the last.
-    pub(crate) chunks: Vec<Stage>,
-    pub(crate) stages: Vec<Stage>,
-    pub(crate) spans: Vec<Span>,
+    pub(crate) chunks: Arc<[Stage]>,
+    pub(crate) stages: Arc<[Stage]>,
+    pub(crate) spans: Arc<[Span]>,
     pub(crate) layer_params: LayerParams,
     /// Parameters where not every weight is trained: those held, adapters among them, and those
     /// trained.
@@ -186,21 +193,20 @@ impl Plan {
         if !violations.is_empty() {
             return Err(violations);
         }
-        Ok(Self::checked(design, Effect::of(design), &mut Drawn::default()))
+        Ok(Self::checked(design, Effect::of(design), &mut Shapes::default()))
     }
 
     /// The plan of a design that breaks no rule.
-    pub(crate) fn checked(design: &Design, effect: Effect, drawn: &mut Drawn) -> Self {
+    pub(crate) fn checked(design: &Design, effect: Effect, shapes: &mut Shapes) -> Self {
         let row = *design.cluster.accelerator.row();
         let deployment = deployment(design, row, host(design.kernel.framework));
-        let architecture = Architecture::new(design);
-        let chunks = layout::chunks_of(design, &architecture.pattern);
-        let stages = layout::stages(design, &chunks);
+        let architecture = shapes.architecture(design);
+        let Layout { chunks, stages, spans } = shapes.layout(design, &architecture);
         let batch = Batch::new(design, deployment.ranks.dp);
         let schedule = PipelineSchedule::new(design, &deployment.ranks, batch.micro_batches);
         let sharding = Sharding::new(design, &deployment.ranks);
         let layer_params = LayerParams::new(&architecture, &deployment);
-        let ragged = Ragged::of(design, &deployment.ranks, drawn);
+        let ragged = Ragged::of(design, &deployment.ranks, &mut shapes.drawn);
         let (attention_imbalance, split_share) = match &ragged {
             None => (design.training.data_imbalance, 1.0),
             Some(ragged) if design.parallel.dynamic_context_parallel => {
@@ -214,7 +220,7 @@ impl Plan {
             ragged,
             tuned_params: layer_params.tuned(&architecture, &deployment),
             layer_params,
-            spans: layout::spans(&stages, design),
+            spans,
             schedule,
             overlap: Overlap::new(design, &deployment, &schedule, &sharding),
             sharding,
@@ -238,13 +244,15 @@ impl Plan {
     /// Takes over how a design recomputes, swaps and hides: knobs which change no size of the plan.
     pub(crate) fn follow(&mut self, design: &Design, knobs: &KnobSet) {
         self.design.take(design, knobs);
-        self.deployment.dispatch = Dispatch::new(&self.design);
         self.recomputation = Recomputation::new(&self.design);
-        self.schedule =
-            PipelineSchedule::new(&self.design, &self.deployment.ranks, self.batch.micro_batches);
-        self.overlap = self.own_overlap();
+        if !knobs.without(&OF_RECOMPUTATION).is_empty() {
+            let (ranks, micro_batches) = (&self.deployment.ranks, self.batch.micro_batches);
+            self.deployment.dispatch = Dispatch::new(&self.design);
+            self.schedule = PipelineSchedule::new(&self.design, ranks, micro_batches);
+            self.overlap = self.own_overlap();
+        }
         if knobs.has(KnobId::recompute_num_layers) {
-            self.spans = layout::spans(&self.stages, design);
+            self.spans = layout::spans(&self.stages, design).into();
         }
     }
 

@@ -119,29 +119,19 @@ impl Recomputation {
         }
     }
 
+    /// Whether a layer's tensor is computed again, without whole-layer recomputation.
+    pub(crate) fn recomputes(&self, saved: &Saved) -> bool {
+        saved.recomputed_by.iter().any(|module| self.modules.has(*module))
+            || saved.at_level_1 && self.is_level_1
+    }
+
     /// Fate of a layer's tensor, without whole-layer recomputation and offloading. What is computed
     /// again needs no copy on the host.
     pub(crate) fn fate(&self, saved: &Saved) -> Fate {
-        let is_chosen = saved.recomputed_by.iter().any(|module| self.modules.has(*module));
-        if is_chosen || saved.at_level_1 && self.is_level_1 {
-            return Fate::Recomputed;
-        }
         match saved.swapped_by {
+            _ if self.recomputes(saved) => Fate::Recomputed,
             Some(module) if self.swapped.has(module) => Fate::Swapped,
             Some(_) | None => Fate::Kept,
         }
-    }
-
-    /// Bytes of one layer's tensors by what becomes of them.
-    pub(crate) fn retained(&self, saved: &[Saved]) -> RetainedBytes {
-        let mut retained = RetainedBytes::default();
-        for tensor in saved {
-            match self.fate(tensor) {
-                Fate::Kept => retained.device += tensor.bytes,
-                Fate::Swapped => retained.host += tensor.bytes,
-                Fate::Recomputed => retained.again += tensor.bytes,
-            }
-        }
-        retained
     }
 }

@@ -18,7 +18,7 @@ use crate::training::data_parallel::data_rows;
 use crate::training::plan::Plan;
 
 use parts::{Cover, LayerLinks};
-pub(crate) use parts::{LayerHops, LayerPart, Parts};
+pub(crate) use parts::{LayerCost, LayerHops, LayerPart, Parts};
 pub(crate) use waiting::{Waiting, Waits};
 use waiting::{alone, exposed_copy};
 
@@ -100,6 +100,8 @@ pub(crate) struct StageWork {
     pub(crate) backward: Pass,
     pub(crate) weight_grad: f64,
     pub(crate) waits: Waits,
+    /// What its passes take with these waits.
+    pub(crate) times: StageTimes,
     /// Exposed seconds in a pair of the same layers, copies to the host not counted.
     pair_exposed: PerAxis,
 }
@@ -120,12 +122,13 @@ impl StageWork {
         let mut work = Self::without_copies(plan, stage, parts, terms);
         let copy = terms.swapped / plan.deployment.machine.host.get();
         (work.forward.links[HOST][0], work.backward.links[HOST][0]) = (copy, copy);
-        work.waits = work.waits_with_copies(plan, terms.swapped);
+        let mut waits = work.waits;
+        work.add_copies(plan, terms.swapped, &mut waits);
+        (work.waits, work.times) = (waits, work.times_with(&waits));
         work
     }
 
-    /// The work before anything is copied to the host; what its pairs wait for is still open, see
-    /// [`Self::waits_with_copies`].
+    /// The work where nothing is copied to the host.
     #[inline(never)]
     pub(crate) fn without_copies(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
         let mut work = Self::default();
@@ -134,16 +137,16 @@ impl StageWork {
         let mut expert_layers = 0.0;
         let counts = stage.with_mtp(plan.architecture.mtp.kind);
         for (layer, count) in parts.counted(&counts) {
-            let total = &layer.total;
+            let LayerCost { total, again, covers, .. } = &*layer.cost;
             forward.cost += total.forward * count;
             backward.cost += (total.input_grad + total.weight_grad) * count;
             *weight_grad += total.weight_grad.seconds() * count;
-            backward.recompute += layer.again * (count * repeated_share);
+            backward.recompute += *again * (count * repeated_share);
             backward.recompute += layer.recomputed * count;
-            forward.add_cover(&layer.covers[0], count);
-            backward.add_cover(&layer.covers[1], count);
+            forward.add_cover(&covers[0], count);
+            backward.add_cover(&covers[1], count);
             add_layer_links([&mut *forward, &mut *backward], &layer.links, count, repeated_share);
-            if layer.has_experts {
+            if layer.cost.has_experts {
                 expert_layers += count;
             }
             for (own, of_layer) in pair_exposed.iter_mut().zip(&layer.pair) {
@@ -180,14 +183,17 @@ impl StageWork {
         add_sharding(plan, stage, forward, backward);
         work.waits.alone =
             [alone(overlap, &work.forward, false), alone(overlap, &work.backward, true)];
+        let mut waits = work.waits;
+        work.add_copies(plan, 0.0, &mut waits);
+        (work.waits, work.times) = (waits, work.times_with(&waits));
         work
     }
 
-    /// Waits of its passes when they copy this many bytes of a micro-batch to the host and back.
-    pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
+    /// Makes waits of its passes without copies those in which they copy this many bytes of a
+    /// micro-batch to the host and back.
+    pub(crate) fn add_copies(&self, plan: &Plan, swapped: f64, waits: &mut Waits) {
         let (overlap, machine) = (&plan.overlap, &plan.deployment.machine);
         let copy = swapped / machine.host.get();
-        let mut waits = self.waits;
         for (waiting, pass) in waits.alone.iter_mut().zip([&self.forward, &self.backward]) {
             waiting.exposed[HOST] = exposed_copy(overlap, pass, copy);
         }
@@ -200,7 +206,6 @@ impl StageWork {
             let passes = [&self.forward, &self.backward];
             waits.paired = overlap.waiting_of_pair(passes, [ahead, back], exposed);
         }
-        waits
     }
 
     /// Device time of one micro-batch's kernels.
@@ -210,12 +215,11 @@ impl StageWork {
 
     /// A pass that runs alone: 0 forward, 1 backward.
     pub(crate) fn alone_seconds(&self, pass: usize) -> f64 {
-        let StageTimes { forward, backward, .. } = self.times(&self.waits);
-        [forward, backward][pass]
+        [self.times.forward, self.times.backward][pass]
     }
 
-    /// The times that a closed form needs, when passes wait for this.
-    pub(crate) fn times(&self, waits: &Waits) -> StageTimes {
+    /// What its passes take when they wait for this.
+    pub(crate) fn times_with(&self, waits: &Waits) -> StageTimes {
         StageTimes {
             forward: self.forward.kernels() + waits.alone[0].seconds(),
             backward: self.backward.kernels() + waits.alone[1].seconds(),

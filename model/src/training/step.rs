@@ -10,6 +10,7 @@ mod lists;
 mod metrics;
 mod spans;
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::catalogue::memory_state;
@@ -17,9 +18,9 @@ use crate::ground::choice::Timing;
 use crate::ground::units::{Bytes, Seconds};
 use crate::layer::deployment::Deployment;
 use crate::schedule::{Run, StageTimes};
-use crate::training::estimate::{Communication, Estimate, Metrics, StepPart, StepTime};
+use crate::training::estimate::{Estimate, Metrics, StepPart, StepTime};
 use crate::training::load_imbalance::{self, Fullest};
-use crate::training::memory::Occupancy;
+use crate::training::memory::{self, LayerMemory, Occupancy, PeakActivations};
 use crate::training::pair::LayerPairs;
 use crate::training::pipeline::Pipeline;
 use crate::training::pipeline::simulated::{Load, Tasks};
@@ -28,37 +29,40 @@ use crate::training::plan::Plan;
 use crate::training::recomputation::RetainedBytes;
 use crate::training::stage::{Waiting, Waits};
 
-pub(crate) use spans::{Layers, Spans};
+use communication::StepTraffic;
+pub(crate) use spans::{Frame, Layers, Spans};
 
 /// Estimate of a plan.
 #[must_use]
 pub fn estimate(plan: &Plan) -> Estimate {
-    let layers = Layers::new(plan);
+    let (layers, frame) = (Layers::new(plan), Arc::new(Frame::new(plan)));
     let mut pairs = LayerPairs::default();
-    let spans = Spans::new(plan, &layers, &mut pairs);
-    if plan.is_even() {
-        let [simulated, _] = Simulator::default().pipelines(plan, &spans, None);
-        return of_loads(plan, &spans, simulated);
-    }
-    let evened = plan.evened();
-    let even = spans.under(&evened, &layers.under(&evened), &mut pairs);
-    let pipelines = Simulator::default().pipelines(plan, &spans, Some(&even));
-    both(&mut plan.clone(), [&spans, &even], pipelines)
+    let spans = Spans::new(plan, &layers, frame, &mut pairs);
+    let mut plan = plan.clone();
+    let even = plan.while_even(|even| spans.under(even, &layers.under(even), &mut pairs));
+    let pipelines = Simulator::default().pipelines(&plan, &spans, even.as_ref());
+    of_spans(&mut plan, &spans, even.as_ref(), pipelines)
 }
 
-/// The estimate under load imbalance, whose spans are the first ones; the others are those of even
+/// The estimate of these spans under a plan's own loads and, where they are others, under even
 /// ones.
-pub(crate) fn both(
+pub(crate) fn of_spans(
     plan: &mut Plan,
-    [own, even]: [&Spans; 2],
-    pipelines: [Option<Pipeline>; 2],
+    own: &Spans,
+    even: Option<&Spans>,
+    [of_own, of_even]: [Option<Pipeline>; 2],
 ) -> Estimate {
-    let [of_own, of_even] = pipelines;
-    let of_own = of_loads(plan, own, of_own);
-    match plan.while_even(|plan| of_loads(plan, even, of_even)) {
-        Some(of_even) => load_imbalance::combine(plan, of_own, of_even),
-        None => of_own,
-    }
+    let (mut step, mut mean) = (Step::default(), Step::default());
+    step.take(plan, own, of_own);
+    let warnings = lists::warnings(plan, &step);
+    let estimate = even.and_then(|even| {
+        mean.take(plan, even, of_even);
+        let estimate = plan.while_even(|plan| mean.estimate(plan, even))?;
+        let stages = step.occupancies(plan, own).map(|(_, held)| held);
+        let fullest = (&step.fullest(plan), own.frame.migration);
+        Some(load_imbalance::combine(plan, fullest, stages, estimate))
+    });
+    Estimate { warnings, ..estimate.unwrap_or_else(|| step.estimate(plan, own)) }
 }
 
 /// Buffers of simulations, kept from one to the next.
@@ -82,14 +86,14 @@ impl Simulator {
             return [None, None];
         }
         let Self { tasks, alone, paired } = self;
-        let layers = own.layer_memory(&plan.recomputation);
+        let layers = own.layer_memory(plan);
         let each = plan.per_micro_batch(&layers);
         let own = Load { parts: &own.parts, layers: &layers, each: &each };
         let Some(even) = even else {
             let pipelines = plan.simulated_pipelines([&own], tasks, alone);
             return [pipelines.map(|[own]| own), None];
         };
-        let layers = even.layer_memory(&plan.recomputation);
+        let layers = even.layer_memory(plan);
         let each = plan.per_micro_batch(&layers);
         let even = Load { parts: &even.parts, layers: &layers, each: &each };
         let pipelines = plan.simulated_pipelines([&own, &even], tasks, paired);
@@ -97,34 +101,54 @@ impl Simulator {
     }
 }
 
-/// The estimate with every layer's rows as the plan's loads have them.
-#[inline(never)]
-pub(crate) fn of_loads(plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) -> Estimate {
-    let mut step = Step::default();
-    step.take(plan, spans, simulated);
-    let mut communication = Vec::new();
-    let metrics = step.metrics(plan, spans, &mut communication);
-    let phases = step.pipeline.phases.as_ref();
-    Estimate {
-        timing: if phases.is_some() { Timing::Simulated } else { Timing::ClosedForm },
-        stages: lists::stages(plan, spans, &step),
-        overlap: phases.map_or_else(Vec::new, lists::phases),
-        warnings: lists::warnings(plan, &metrics, &step),
-        step: step.time,
-        metrics,
-        communication,
+/// Whether a design with these metrics is near the limit of memory by a closed form, see
+/// [`memory::is_near_limit`]; by the steps of the fullest and of the mean rank.
+pub(crate) fn is_near_limit(
+    plan: &Plan,
+    metrics: &Metrics,
+    [(own, fullest), (even, mean)]: [(&Spans, &Step); 2],
+) -> bool {
+    if !metrics.fits || mean.pipeline.phases.is_some() {
+        return false;
     }
+    // No chunk is heavier than all of its stage.
+    let chunks = plan.schedule.chunks_per_stage() as f64;
+    if metrics.memory_peak * chunks <= metrics.memory_limit {
+        return false;
+    }
+    let heaviest = plan.unevenness(&fullest.layers);
+    let limit = metrics.memory_limit;
+    (0..plan.spans.len()).any(|span| {
+        // The first stage of a span holds the most.
+        let most = plan.spans[span].stages_of(&heaviest).copied().fold(1.0, f64::max);
+        let bound = |step: &Step| memory::at_most(&step.occupancy[span].device, most);
+        bound(fullest).max(bound(mean)) > limit && {
+            let [own, even] = [(own, fullest), (even, mean)]
+                .map(|(it, step)| step.occupancies_of(plan, it, span));
+            let stages = own.zip(even).zip(plan.spans[span].stages_of(&heaviest));
+            stages.into_iter().any(|((own, even), heaviest)| {
+                let stage = load_imbalance::fuller(own.device, even.device);
+                memory::at_most(&stage, *heaviest) > limit
+            })
+        }
+    })
 }
 
 /// A step in time and memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Step {
+    /// What layers need after the plan's recomputation and swapping.
+    layers: LayerMemory,
     /// For each span of the plan.
     spans: Vec<SpanStep>,
+    /// Waits of the spans that copy anything to the host.
+    waits: Vec<Waits>,
     pipeline: Pipeline,
     /// Memory of the first of the stages that [`Pipeline::spent`] takes together: the fullest of
     /// them, as stages further behind hold no more micro-batches.
     occupancy: Vec<Occupancy>,
+    /// Time of the mean stage with a task resident.
+    busy: f64,
     /// Time of the mean stage beyond its kernels.
     waiting: Waiting,
     pub(crate) time: StepTime,
@@ -134,7 +158,8 @@ pub(crate) struct Step {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SpanStep {
     kept: RetainedBytes,
-    waits: Waits,
+    /// Place of its waits in [`Step::waits`]; `None` where they are those of its work.
+    waits: Option<usize>,
     times: StageTimes,
 }
 
@@ -142,40 +167,94 @@ impl Step {
     /// Takes the step of a plan, in place of what was here before; of its pipeline where that was
     /// simulated.
     pub(crate) fn take(&mut self, plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) {
-        let layers = spans.layer_memory(&plan.recomputation);
+        let Self { layers, .. } = self;
+        layers.take(&spans.remains, plan.recomputation.swapped);
         self.spans.clear();
-        self.spans.extend(plan.spans.iter().zip(&spans.works).map(|(span, work)| {
-            let kept = plan.stage_activations(span.first, &span.content, &layers);
-            let waits = work.waits_with_copies(plan, kept.host);
-            SpanStep { kept, waits, times: work.times(&waits) }
+        let each = plan.spans.iter().zip(&*spans.splits).zip(&spans.works);
+        self.spans.extend(each.map(|((span, own), work)| {
+            let kept = plan.stage_activations(&own.split, &span.content, layers);
+            SpanStep { kept, waits: None, times: work.times }
         }));
+        self.waits.clear();
+        for (own, work) in self.spans.iter_mut().zip(&spans.works) {
+            if own.kept.host > 0.0 {
+                let mut waits = work.waits;
+                work.add_copies(plan, own.kept.host, &mut waits);
+                own.times = work.times_with(&waits);
+                own.waits = Some(self.waits.len());
+                self.waits.push(waits);
+            }
+        }
         match simulated {
             Some(pipeline) => self.pipeline = pipeline,
             None => {
-                let each = self.spans.iter().map(|own| (&own.times, &own.waits));
+                let each = self.spans.iter().zip(&spans.works).map(|(own, work)| {
+                    (&own.times, own.waits.map_or(&work.waits, |place| &self.waits[place]))
+                });
                 plan.closed_form_pipeline(each, &mut self.pipeline);
             }
         }
         self.occupancy.clear();
         self.occupancy.extend(self.pipeline.spent.iter().map(|spent| {
-            let (fixed, kept) =
-                (&spans.frame.each[spent.span].memory, &self.spans[spent.span].kept);
-            plan.occupancy(spent.first, fixed, kept, spent.held)
+            let (own, kept) = (&spans.frame.each[spent.span], &self.spans[spent.span].kept);
+            let by_formula = || PeakActivations::of(kept, own.in_flight);
+            plan.occupancy(&own.memory, kept, &spent.held.unwrap_or_else(by_formula))
         }));
+        self.busy = self.pipeline.mean_busy();
         self.waiting = self.pipeline.mean_waiting();
         self.time = self.time(plan, spans);
     }
 
-    /// The metrics; the list of traffic that they are summed from takes the place of what it held.
-    pub(crate) fn metrics(
+    /// The estimate, without warnings.
+    fn estimate(&self, plan: &Plan, spans: &Spans) -> Estimate {
+        let traffic = self.traffic(plan, spans);
+        let phases = self.pipeline.phases.as_ref();
+        Estimate {
+            metrics: metrics::metrics(plan, spans, self, &traffic.totals()),
+            timing: if phases.is_some() { Timing::Simulated } else { Timing::ClosedForm },
+            step: self.time,
+            stages: lists::stages(plan, spans, self),
+            communication: traffic.rows(),
+            overlap: phases.map_or_else(Vec::new, lists::phases),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The metrics.
+    pub(crate) fn metrics(&self, plan: &Plan, spans: &Spans) -> Metrics {
+        metrics::metrics(plan, spans, self, &self.traffic(plan, spans).totals())
+    }
+
+    fn traffic<'a>(&self, plan: &Plan, spans: &'a Spans) -> StepTraffic<'a> {
+        let (m, host) = (plan.batch.micro_batches as f64, plan.deployment.machine.host);
+        StepTraffic::new(m, host, spans, self)
+    }
+
+    /// Memory of every stage, in order, with the place of its stages in [`Pipeline::spent`].
+    fn occupancies(&self, plan: &Plan, spans: &Spans) -> impl Iterator<Item = (usize, Occupancy)> {
+        let places = 0..self.pipeline.spent.len();
+        places.flat_map(move |place| {
+            self.occupancies_of(plan, spans, place).map(move |held| (place, held))
+        })
+    }
+
+    /// Memory of the stages at a place in [`Pipeline::spent`].
+    fn occupancies_of(
         &self,
         plan: &Plan,
         spans: &Spans,
-        communication: &mut Vec<Communication>,
-    ) -> Metrics {
-        let (m, host) = (plan.batch.micro_batches as f64, plan.deployment.machine.host);
-        communication::list(m, host, spans, self, communication);
-        metrics::metrics(plan, spans, self, communication)
+        place: usize,
+    ) -> impl Iterator<Item = Occupancy> {
+        let (spent, first) = (&self.pipeline.spent[place], &self.occupancy[place]);
+        let (own, kept) = (&spans.frame.each[spent.span], &self.spans[spent.span].kept);
+        // Stages of a span hold as much of a micro-batch, but not as many at once.
+        (spent.first..spent.first + spent.count).map(move |index| {
+            let by_formula = || PeakActivations::of(kept, plan.in_flight(index));
+            match index == spent.first {
+                true => *first,
+                false => plan.occupancy(&own.memory, kept, &spent.held.unwrap_or_else(by_formula)),
+            }
+        })
     }
 
     /// Time, peak memory and fit of this step, taken where others wait for it.
@@ -185,6 +264,12 @@ impl Step {
         let room = plan.room([memory_peak, host_peak]);
         let fit_probability = self.fit_probability(&plan.schedule, room);
         Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
+    }
+
+    /// Mean share of the time with no task resident.
+    fn bubble_ratio(&self) -> f64 {
+        let seconds = self.pipeline.seconds;
+        if seconds <= 0.0 { 0.0 } else { 1.0 - self.busy / seconds }
     }
 
     /// Probability that it fits with this ratio of limits to peaks.
@@ -240,7 +325,7 @@ impl Step {
         set(StepPart::PipelineParallel, exposed[3]);
         // Optimizer states come from the host and go back, once a step.
         set(StepPart::Swap, exposed[4] + 2.0 * states / plan.deployment.machine.host.get());
-        set(StepPart::Bubble, pipeline - self.pipeline.mean_busy());
+        set(StepPart::Bubble, pipeline - self.busy);
         set(StepPart::DataParallel, exposed[5] + exposed_once);
         set(StepPart::Optimizer, frame.data.optimizer);
         set(StepPart::Stragglers, pipeline * frame.stragglers);
@@ -278,9 +363,11 @@ mod tests {
                 let evened = plan.evened();
                 let (own, even) = (Layers::new(&plan), Layers::new(&evened));
                 assert_eq!(own.under(&evened), even);
-                let spans = Spans::new(&plan, &own, &mut LayerPairs::default());
+                let frame = || Arc::new(Frame::new(&plan));
+                let spans = Spans::new(&plan, &own, frame(), &mut LayerPairs::default());
                 let spans = spans.under(&evened, &even, &mut LayerPairs::default());
-                assert_eq!(spans, Spans::new(&evened, &even, &mut LayerPairs::default()));
+                let fresh = Spans::new(&evened, &even, frame(), &mut LayerPairs::default());
+                assert_eq!(spans, fresh);
             }
         }
     }

@@ -111,7 +111,7 @@ impl Costs {
             });
             let whole = PartSeconds::new(kinds, |stage| {
                 let work = work(stage);
-                let times = work.times(&work.waits);
+                let times = work.times;
                 if plan.schedule.runs_pairs { times.pair } else { times.forward + times.backward }
             });
             [compute, whole]

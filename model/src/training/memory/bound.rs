@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use super::LayerMemory;
 use crate::ground::choice::Timing;
 use crate::ground::units::Bytes;
-use crate::training::estimate::Estimate;
+use crate::training::estimate::{Estimate, StageMemory};
 use crate::training::plan::Plan;
 
 /// The most that the fullest stage needs of its device by a simulated step, bytes: its peak where
@@ -24,11 +24,15 @@ pub fn peak_at_most(plan: &Plan, estimate: &Estimate) -> Bytes {
     if estimate.timing == Timing::Simulated {
         return estimate.metrics.memory_peak;
     }
-    let layers = plan.layer_memory();
-    let stages = estimate.stages.iter().zip(plan.unevenness(&layers));
-    let most = stages
-        .map(|(stage, heaviest)| stage.memory.peak() + stage.memory.activations * (heaviest - 1.0));
+    let stages = estimate.stages.iter().zip(plan.unevenness(&plan.layer_memory()));
+    let most = stages.map(|(stage, heaviest)| at_most(&stage.memory, heaviest));
     most.fold(estimate.metrics.memory_peak, Bytes::max)
+}
+
+/// The most that a stage with this memory by a closed form needs, whose heaviest chunk keeps this
+/// many times as much as its mean one.
+pub(crate) fn at_most(memory: &StageMemory, heaviest: f64) -> Bytes {
+    memory.peak() + memory.activations * (heaviest - 1.0)
 }
 
 /// Does a design fit by a closed form that is nearer to the limit than its own error? Then only a
@@ -44,24 +48,19 @@ pub fn is_near_limit(plan: &Plan, estimate: &Estimate) -> bool {
 }
 
 impl Plan {
-    /// The most of any stage that its heaviest chunk keeps of a micro-batch, over its mean chunk:
-    /// what [`peak_at_most`] is at most, over the peak.
-    pub(crate) fn heaviest_chunk(&self, layers: &LayerMemory) -> f64 {
-        self.unevenness(layers).fold(1.0, f64::max)
-    }
-
     /// For each stage what its heaviest chunk keeps of a micro-batch, over its mean chunk.
-    fn unevenness(&self, layers: &LayerMemory) -> impl Iterator<Item = f64> {
+    pub(crate) fn unevenness(&self, layers: &LayerMemory) -> Vec<f64> {
         let mtp = self.architecture.mtp.kind;
         let weights: Vec<f64> = self.chunks.iter().map(|it| layers.weight(mtp, it)).collect();
         let (placement, p) = (self.schedule.form.placement, self.deployment.ranks.pp as usize);
         let count = self.schedule.chunks_per_stage();
-        (0..p).map(move |stage| {
+        let of_stage = |stage: usize| {
             let of_stage = (0..count)
                 .filter_map(|chunk| weights.get(placement.position(p, stage, chunk)))
                 .fold((0.0, 0.0_f64), |(sum, most), weight| (sum + weight, most.max(*weight)));
             let (sum, most) = of_stage;
             if sum > 0.0 { most * count as f64 / sum } else { 1.0 }
-        })
+        };
+        (0..p).map(of_stage).collect()
     }
 }

@@ -98,8 +98,8 @@ impl Plan {
         let split = self.split_layers(index, stage);
         let mut bytes = [0.0; Tensor::ALL.len()];
         let saves = self.layer_saves();
-        for (kind, tensors) in split.kinds.iter().zip(saves.tensors()) {
-            for tensor in tensors {
+        for kind in &split.kinds {
+            for tensor in saves.tensors().nth(kind.kind).into_iter().flat_map(|it| it.iter()) {
                 let own = self.recomputation.fate(tensor);
                 let layers = if own == fate { kind.normal } else { 0.0 };
                 let offloaded = if fate == Fate::Swapped && own != Fate::Recomputed {

@@ -141,7 +141,7 @@ impl<'a> Builder<'a> {
         place: Place,
         after: Tail,
     ) -> Tail {
-        let places = &layer.places;
+        let places = &layer.cost.places;
         let seconds = [places.input_grad[place as usize], places.weight_grad[place as usize]];
         self.run_gradients(name, seconds, after)
     }
@@ -202,7 +202,7 @@ impl<'a> Builder<'a> {
     fn forward(&mut self, layer: &LayerPart, pass: Pass, share: f64, after: Tail) -> Tail {
         let hop = |hop: Hop| times(layer.hops.passes[0][hop as usize], share);
         let is_again = pass == Pass::Recompute;
-        let places = if is_again { &layer.places.again } else { &layer.places.forward };
+        let places = if is_again { &layer.cost.places.again } else { &layer.cost.places.forward };
         let of = |place: Place| places[place as usize] * share;
         let at = self.run("norm, latents", pass, of(Place::MixerInput), after);
         let at = self.hop(("TP", TP), pass, hop(Hop::MixerIn), at);
@@ -213,7 +213,7 @@ impl<'a> Builder<'a> {
         let mlp = self.hop(("TP", TP), pass, hop(Hop::MlpIn), at);
         let mlp = self.run(names(layer).mlp, pass, of(Place::Mlp), mlp);
         let mut joined = self.hop(("TP", TP), pass, hop(Hop::MlpOut), mlp);
-        if layer.has_experts {
+        if layer.cost.has_experts {
             let sent = self.hop((DISPATCH, EP), pass, hop(Hop::Dispatch), at);
             let done = self.run("experts", pass, of(Place::Experts), sent);
             joined = joined.and(&self.hop((COMBINE, EP), pass, hop(Hop::Combine), done));
@@ -251,12 +251,12 @@ impl<'a> Builder<'a> {
         let hop = |hop: Hop| layer.hops.passes[1][hop as usize];
         let recomputed = self.recompute_mlp(layer, ahead);
         let pass = Pass::InputGrad;
-        let output = layer.places.input_grad[Place::MlpOutput as usize];
+        let output = layer.cost.places.input_grad[Place::MlpOutput as usize];
         let at = self.run("unpermute, residual", pass, output, ahead);
         let mlp = self.hop(("TP", TP), pass, hop(Hop::MlpOut), at).and(&recomputed);
         let mlp = self.gradients_at(names(layer).mlp, layer, Place::Mlp, mlp);
         let mut joined = self.hop(("TP", TP), pass, hop(Hop::MlpIn), mlp);
-        if layer.has_experts {
+        if layer.cost.has_experts {
             let sent = self.hop((COMBINE, EP), pass, hop(Hop::Combine), at).and(&recomputed);
             let done = self.gradients_at("experts", layer, Place::Experts, sent);
             joined = joined.and(&self.hop((DISPATCH, EP), pass, hop(Hop::Dispatch), done));
@@ -272,9 +272,9 @@ impl<'a> Builder<'a> {
         let at = self.gradients_at(names(layer).input, layer, Place::MlpInput, after);
         let at = self.hop(("TP", TP), pass, hop(Hop::MixerOut), at).and(&recomputed);
         let places = [Place::Output, Place::Core, Place::Projection];
-        let inputs = places.map(|place| layer.places.input_grad[place as usize]);
+        let inputs = places.map(|place| layer.cost.places.input_grad[place as usize]);
         let at = self.mixer(inputs, pass, hop(Hop::Context), at);
-        let weights = places.map(|place| layer.places.weight_grad[place as usize]);
+        let weights = places.map(|place| layer.cost.places.weight_grad[place as usize]);
         let weights = self.run("attention", Pass::WeightGrad, weights.iter().sum(), at);
         let at = if self.parts.schedule.splits_weight_grads { at } else { weights };
         let at = self.hop(("TP", TP), pass, hop(Hop::MixerIn), at);
@@ -288,7 +288,7 @@ impl<'a> Builder<'a> {
         let [tensor, expert] = layer.hops.again_mlp;
         let sent = self.hop((DISPATCH, EP), Pass::Recompute, expert, after);
         let sent = self.hop(("TP", TP), Pass::Recompute, tensor, sent);
-        self.run("recompute", Pass::Recompute, layer.places.recomputed[1], sent)
+        self.run("recompute", Pass::Recompute, layer.recomputed_places[1], sent)
     }
 
     #[inline(never)]
@@ -296,7 +296,7 @@ impl<'a> Builder<'a> {
         let is_split = self.parts.context.is_some();
         let axis = if is_split { ("CP", CP) } else { ("TP", TP) };
         let sent = self.hop(axis, Pass::Recompute, layer.hops.again_mixer, after);
-        self.run("recompute", Pass::Recompute, layer.places.recomputed[0], sent)
+        self.run("recompute", Pass::Recompute, layer.recomputed_places[0], sent)
     }
 }
 
@@ -306,8 +306,8 @@ struct Names {
     mlp: &'static str,
 }
 
-const fn names(layer: &LayerPart) -> Names {
-    if layer.has_experts {
+fn names(layer: &LayerPart) -> Names {
+    if layer.cost.has_experts {
         Names { input: "norm, router, permute", mlp: "shared experts" }
     } else {
         Names { input: "norm", mlp: "MLP" }

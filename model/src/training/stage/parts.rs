@@ -45,22 +45,30 @@ pub(crate) struct Parts {
     pub(crate) context: Option<ContextParallelAlgo>,
 }
 
-/// A layer as a whole.
+/// Cost of a layer as a whole, whatever is computed again and hidden.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LayerPart {
+pub(crate) struct LayerCost {
     pub(crate) total: Block,
-    /// Forward that the backward computes again, without whole-layer recomputation.
-    pub(crate) recomputed: Cost,
     /// Forward that whole-layer recomputation does again.
     pub(crate) again: Cost,
     /// Kernels that exchanges can hide behind, forward and backward.
     pub(crate) covers: [Cover; 2],
-    pub(crate) exchanges: Exchanges,
-    pub(crate) links: LayerLinks,
     /// Whether it has routed experts.
     pub(crate) has_experts: bool,
     /// Seconds by place, for pairs.
     pub(crate) places: PlaceSeconds,
+}
+
+/// A layer as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LayerPart {
+    pub(crate) cost: Arc<LayerCost>,
+    /// Forward that the backward computes again, without whole-layer recomputation.
+    pub(crate) recomputed: Cost,
+    /// Its seconds in front of the mixer's and of the MLP's backward.
+    pub(crate) recomputed_places: [f64; 2],
+    pub(crate) exchanges: Exchanges,
+    pub(crate) links: LayerLinks,
     pub(crate) hops: LayerHops,
     /// Seconds that compute waits when one layer's forward and another one's backward run as a
     /// pair. Zero where no pairs run.
@@ -99,9 +107,6 @@ pub(crate) struct PlaceSeconds {
     pub(crate) weight_grad: [f64; Place::COUNT],
     /// Part of the forward that whole-layer recomputation does again.
     pub(crate) again: [f64; Place::COUNT],
-    /// Recomputation in front of the mixer's and of the MLP's backward, without whole-layer
-    /// recomputation.
-    pub(crate) recomputed: [f64; 2],
 }
 
 /// Seconds of a layer's exchanges by their place.
@@ -133,18 +138,18 @@ impl LayerHops {
 
 impl Parts {
     /// The parts of layers that cost this, pairs not run yet.
-    pub(crate) fn new(plan: &Plan, work: Arc<Work>) -> Self {
+    pub(crate) fn new(plan: &Plan, work: Arc<Work>, costs: &[Arc<LayerCost>]) -> Self {
         let (on, rows) = (&plan.deployment, plan.rows());
         let recomputation = &plan.recomputation;
-        let kinds = plan.architecture.kinds.iter().zip(&work.kinds);
-        let layers = kinds.map(|(kind, operators)| {
+        let kinds = plan.architecture.kinds.iter().zip(&work.kinds).zip(costs);
+        let layers = kinds.map(|((kind, operators), cost)| {
             let mut exchanges = Exchanges::with_capacity(16);
             kind.mixer.exchanges(on, &rows, &mut exchanges);
             kind.mlp.exchanges(on, &rows, &mut exchanges);
             if on.tuning.rank.is_some() {
                 adapters::exchanges(on, &rows, kind, &mut exchanges);
             }
-            LayerPart::new(kind, operators, exchanges, recomputation)
+            LayerPart::new(operators, cost.clone(), exchanges, recomputation)
         });
         let layers = layers.collect();
         Self {
@@ -174,23 +179,32 @@ impl Parts {
     }
 }
 
+impl LayerCost {
+    fn new(kind: &LayerKind, operators: &Operators) -> Self {
+        let has_experts = kind.mlp.moe().is_some();
+        Self {
+            total: operators.total(),
+            again: operators.made_again(|again| !again.never),
+            covers: covers(operators, has_experts),
+            has_experts,
+            places: PlaceSeconds::new(operators),
+        }
+    }
+}
+
 impl LayerPart {
     fn new(
-        kind: &LayerKind,
         operators: &Operators,
+        cost: Arc<LayerCost>,
         exchanges: Exchanges,
         recomputation: &Recomputation,
     ) -> Self {
-        let has_experts = kind.mlp.moe().is_some();
         let repeats = |again: &_| !recomputation.is_whole && recomputation.repeats(again);
         Self {
-            total: operators.total(),
+            cost,
             recomputed: operators.made_again(|again| recomputation.repeats(again)),
-            again: operators.made_again(|again| !again.never),
-            covers: covers(operators, has_experts),
+            recomputed_places: recomputed_places(operators, recomputation),
             links: LayerLinks::new(&exchanges, recomputation.is_whole, repeats),
-            has_experts,
-            places: PlaceSeconds::new(operators, recomputation),
             hops: LayerHops::new(&exchanges, repeats),
             exchanges,
             pair: [0.0; AXES.len()],
@@ -251,7 +265,7 @@ impl LayerLinks {
 }
 
 impl PlaceSeconds {
-    fn new(operators: &Operators, recomputation: &Recomputation) -> Self {
+    fn new(operators: &Operators) -> Self {
         let mut seconds = Self::default();
         for operator in operators.iter() {
             let place = operator.place as usize;
@@ -263,13 +277,20 @@ impl PlaceSeconds {
             if !operator.again.never {
                 seconds.again[place] += forward;
             }
-            if recomputation.repeats(&operator.again) {
-                let is_for_mixer = Recomputation::is_for_mixer(&operator.again);
-                seconds.recomputed[usize::from(!is_for_mixer)] += forward;
-            }
         }
         seconds
     }
+}
+
+/// Seconds of the forward that is computed again in front of the mixer's and of the MLP's backward,
+/// without whole-layer recomputation.
+fn recomputed_places(operators: &Operators, recomputation: &Recomputation) -> [f64; 2] {
+    let mut seconds = [0.0; 2];
+    for operator in operators.iter().filter(|operator| recomputation.repeats(&operator.again)) {
+        let is_for_mixer = Recomputation::is_for_mixer(&operator.again);
+        seconds[usize::from(!is_for_mixer)] += operator.block.forward.seconds();
+    }
+    seconds
 }
 
 impl LayerHops {
@@ -302,6 +323,27 @@ impl Plan {
     pub(crate) fn work(&self) -> Work {
         let (on, architecture) = (&self.deployment, &self.architecture);
         replayed(on, architecture, Work::new(on, architecture, &self.rows(), self.loss))
+    }
+
+    /// Cost of a layer of each kind of this work.
+    pub(crate) fn layer_costs(&self, work: &Work) -> Vec<Arc<LayerCost>> {
+        let kinds = self.architecture.kinds.iter().zip(&work.kinds);
+        kinds.map(|(kind, operators)| Arc::new(LayerCost::new(kind, operators))).collect()
+    }
+
+    /// Cost of a layer of each kind of this work, where it is known under other loads: of layers
+    /// without experts it is the same.
+    pub(crate) fn layer_costs_under(
+        &self,
+        work: &Work,
+        known: &[Arc<LayerCost>],
+    ) -> Vec<Arc<LayerCost>> {
+        let kinds = self.architecture.kinds.iter().zip(&work.kinds).zip(known);
+        let costs = kinds.map(|((kind, operators), known)| match known.has_experts {
+            true => Arc::new(LayerCost::new(kind, operators)),
+            false => known.clone(),
+        });
+        costs.collect()
     }
 
     /// This work under the plan's loads, which may be others than its own.

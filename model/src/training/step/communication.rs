@@ -10,7 +10,7 @@ use crate::training::estimate::Communication;
 use crate::training::plan::Plan;
 use crate::training::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
 
-use super::spans::{Frame, Spans};
+use super::spans::{Frame, SpanSplit, Spans, mean_repeated};
 use super::{Step, most};
 
 /// The rows of a plan's stages, copies to host memory and what is exposed not counted: those that
@@ -18,15 +18,19 @@ use super::{Step, most};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Traffic {
     rows: [Vec<Communication>; 2],
+    /// Sums over the first of both.
+    ahead: Totals,
+    /// Seconds of each axis, over both.
+    all: PerAxis,
 }
 
 impl Traffic {
-    pub(super) fn new(plan: &Plan, parts: &Parts, frame: &Frame) -> Self {
+    pub(super) fn new(plan: &Plan, parts: &Parts, frame: &Frame, splits: &[SpanSplit]) -> Self {
         let m = plan.batch.micro_batches as f64;
         let mut rows: Vec<Communication> = Vec::with_capacity(16);
         let mean = plan.mean_stage();
         let mtp = plan.architecture.mtp.kind;
-        let repeated = frame.mean_repeated(&plan.spans, mtp);
+        let repeated = mean_repeated(&plan.spans, splits, mtp);
         let layers = parts.layers.iter().zip(mean.with_mtp(mtp)).zip(repeated);
         for ((layer, count), repeated) in layers {
             for exchange in layer.exchanges.iter() {
@@ -59,7 +63,14 @@ impl Traffic {
             let calls = row.calls_of_step(m);
             add_row(&mut data, kind, calls, row.bytes_per_call, row.seconds_per_call);
         }
-        Self { rows: [rows, data] }
+        let mut all = [0.0; AXES.len()];
+        rows.iter().chain(&data).for_each(|row| all[place(row.axis)] += row.time.get());
+        let ahead = Totals {
+            bytes: rows.iter().map(|row| row.bytes).sum(),
+            time: rows.iter().map(|row| row.time).sum(),
+            exposed: Seconds::ZERO,
+        };
+        Self { rows: [rows, data], ahead, all }
     }
 }
 
@@ -68,32 +79,98 @@ const fn kind(exchange: &Exchange) -> (Axis, LinkLevel, Collective) {
     (exchange.axis, exchange.link, exchange.collective)
 }
 
-/// Every row of a step of this many micro-batches, whose copies go to the host at this rate, put in
-/// place of what the list held.
-pub(super) fn list(
-    micro_batches: f64,
-    host: BytesPerSecond,
-    spans: &Spans,
-    step: &Step,
-    rows: &mut Vec<Communication>,
-) {
-    let [ahead, behind] = &spans.traffic.rows;
-    rows.clear();
-    rows.reserve(ahead.len() + 1 + behind.len());
-    rows.extend_from_slice(ahead);
-    rows.extend(host_row(step, micro_batches, host));
-    rows.extend_from_slice(behind);
-    share_exposed(spans, step, host, rows);
+/// Sums over the traffic of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Totals {
+    pub(super) bytes: Bytes,
+    pub(super) time: Seconds,
+    pub(super) exposed: Seconds,
+}
+
+/// The traffic of one step: its rows, and how its exposed time is shared among them.
+pub(super) struct StepTraffic<'a> {
+    traffic: &'a Traffic,
+    copies: Option<Communication>,
+    /// Seconds of each axis that are exposed, and that all of its rows take.
+    exposed: PerAxis,
+    all: PerAxis,
+}
+
+impl<'a> StepTraffic<'a> {
+    /// The traffic of a step of this many micro-batches, whose copies go to the host at this rate.
+    pub(super) fn new(
+        micro_batches: f64,
+        host: BytesPerSecond,
+        spans: &'a Spans,
+        step: &Step,
+    ) -> Self {
+        let traffic = &spans.traffic;
+        let copies = host_row(step, micro_batches, host);
+        let states = most(&step.occupancy, |stage| stage.swapped_states);
+        let (mut exposed, mut all) = (step.waiting.exposed, traffic.all);
+        exposed[HOST] += 2.0 * states / host.get();
+        exposed[DP] += spans.once_a_step[0];
+        copies.iter().for_each(|row| all[HOST] += row.time.get());
+        Self { traffic, copies, exposed, all }
+    }
+
+    /// The rows, nothing of them exposed yet.
+    fn unshared(&self) -> impl Iterator<Item = &Communication> {
+        let [ahead, behind] = &self.traffic.rows;
+        ahead.iter().chain(&self.copies).chain(behind)
+    }
+
+    /// A row's share of its axis's exposed time, by its time; data parallelism of experts has its
+    /// share of that of all.
+    fn exposed(&self, row: &Communication) -> Seconds {
+        let place = place(row.axis);
+        if self.all[place] > 0.0 {
+            Seconds::new(self.exposed[place] * row.time.get() / self.all[place])
+        } else {
+            row.exposed
+        }
+    }
+
+    /// Every row.
+    pub(super) fn rows(&self) -> Vec<Communication> {
+        let rows = self.unshared();
+        rows.map(|row| Communication { exposed: self.exposed(row), ..*row }).collect()
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = self.traffic.ahead;
+        for row in self.copies.iter().chain(&self.traffic.rows[1]) {
+            totals.bytes += row.bytes;
+            totals.time += row.time;
+        }
+        totals.exposed = self.unshared().map(|row| self.exposed(row)).sum();
+        totals
+    }
+}
+
+/// Place of an axis in [`AXES`], data parallelism of experts counted with that of all.
+const fn place(axis: Axis) -> usize {
+    match axis {
+        Axis::Tp => TP,
+        Axis::Cp => CP,
+        Axis::Ep => EP,
+        Axis::Pp => PP,
+        Axis::Host => HOST,
+        Axis::Dp | Axis::Edp => DP,
+    }
 }
 
 /// Copies to host memory and back: bytes of the mean stage; the step waits for the slowest one's
 /// optimizer states.
 fn host_row(step: &Step, m: f64, host: BytesPerSecond) -> Option<Communication> {
+    let largest = most(&step.occupancy, |stage| stage.swapped.max(stage.swapped_states));
+    if largest <= 0.0 {
+        return None;
+    }
     let activations = 2.0 * m * step.mean_occupancy(|stage| stage.swapped);
     let states = 2.0 * step.mean_occupancy(|stage| stage.swapped_states);
     let slowest_states = 2.0 * most(&step.occupancy, |stage| stage.swapped_states);
-    let largest = most(&step.occupancy, |stage| stage.swapped.max(stage.swapped_states));
-    (activations + states > 0.0).then(|| Communication {
+    Some(Communication {
         axis: Axis::Host,
         link: LinkLevel::Host,
         collective: Collective::Copy,
@@ -133,32 +210,5 @@ fn add_row(
             time,
             exposed: Seconds::ZERO,
         }),
-    }
-}
-
-/// Shares each axis's exposed time among its rows, by their time; data parallelism of experts has
-/// its share of that of all.
-fn share_exposed(spans: &Spans, step: &Step, host: BytesPerSecond, rows: &mut [Communication]) {
-    let states = most(&step.occupancy, |stage| stage.swapped_states);
-    let place = |axis: Axis| match axis {
-        Axis::Tp => TP,
-        Axis::Cp => CP,
-        Axis::Ep => EP,
-        Axis::Pp => PP,
-        Axis::Host => HOST,
-        Axis::Dp | Axis::Edp => DP,
-    };
-    let mut exposed = step.waiting.exposed;
-    exposed[HOST] += 2.0 * states / host.get();
-    exposed[DP] += spans.once_a_step[0];
-    let mut all: PerAxis = [0.0; AXES.len()];
-    for row in &*rows {
-        all[place(row.axis)] += row.time.get();
-    }
-    for row in rows {
-        let place = place(row.axis);
-        if all[place] > 0.0 {
-            row.exposed = Seconds::new(exposed[place] * row.time.get() / all[place]);
-        }
     }
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::ground::axis::Phase;
 use crate::ground::choice::Timing;
 use crate::ground::units::Seconds;
-use crate::training::estimate::{Metrics, PhaseOverlap, StageEstimate};
+use crate::training::estimate::{PhaseOverlap, StageEstimate};
 use crate::training::pipeline::PhaseTraffic;
 use crate::training::plan::Plan;
 use crate::training::stage::AXES;
@@ -33,50 +33,40 @@ pub(super) fn phases(phases: &[PhaseTraffic; 3]) -> Vec<PhaseOverlap> {
 /// Every stage, in order.
 pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstimate> {
     let m = plan.batch.micro_batches as f64;
-    let mut list = Vec::with_capacity(plan.stages.len());
-    for (spent, first) in step.pipeline.spent.iter().zip(&step.occupancy) {
+    let stages = step.occupancies(plan, spans).enumerate();
+    let stages = stages.map(|(index, (place, held))| {
+        let spent = &step.pipeline.spent[place];
         let (own, of_span) = (&step.spans[spent.span], &spans.frame.each[spent.span]);
-        let kernels = spans.works[spent.span].kernels();
-        let layers = plan.spans[spent.span].content.num_layers();
-        let compute = m * kernels + spent.waiting.host;
-        let params = of_span.params.held.total() as u128;
-        for index in spent.first..spent.first + spent.count {
-            // Stages of a span hold as much of a micro-batch, but not as many at once.
-            let held = if index == spent.first {
-                *first
-            } else {
-                plan.occupancy(index, &of_span.memory, &own.kept, spent.held)
-            };
-            list.push(StageEstimate {
-                stage: index as u32,
-                num_layers: libm::ceil(layers) as u32,
-                params,
-                memory: held.device,
-                host_memory: held.host,
-                peak_in_flight: held.in_flight,
-                fullest: held.fullest,
-                forward: Seconds::new(own.times.forward),
-                backward: Seconds::new(own.times.backward),
-                compute: Seconds::new(compute),
-                exposed: Seconds::new(spent.busy - compute),
-                idle: Seconds::new(step.pipeline.seconds - spent.busy),
-            });
+        let compute = m * spans.works[spent.span].kernels() + spent.waiting.host;
+        StageEstimate {
+            stage: index as u32,
+            num_layers: libm::ceil(plan.spans[spent.span].content.num_layers()) as u32,
+            params: of_span.params.held.total() as u128,
+            memory: held.device,
+            host_memory: held.host,
+            peak_in_flight: held.in_flight,
+            fullest: held.fullest,
+            forward: Seconds::new(own.times.forward),
+            backward: Seconds::new(own.times.backward),
+            compute: Seconds::new(compute),
+            exposed: Seconds::new(spent.busy - compute),
+            idle: Seconds::new(step.pipeline.seconds - spent.busy),
         }
-    }
-    list
+    });
+    stages.collect()
 }
 
 /// Warnings for the reader.
-pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<String> {
+pub(super) fn warnings(plan: &Plan, step: &Step) -> Vec<String> {
     let mut warnings = Vec::new();
-    if metrics.memory_peak > metrics.memory_limit {
+    let [device, host] = step.peaks();
+    if device > plan.memory_limit {
         warnings.push(format!(
             "peak memory of {:.1} GiB exceeds the usable {:.1} GiB",
-            metrics.memory_peak.to_gib(),
-            metrics.memory_limit.to_gib()
+            device.to_gib(),
+            plan.memory_limit.to_gib()
         ));
     }
-    let [_, host] = step.peaks();
     if host > plan.deployment.machine.host_memory {
         warnings.push(format!(
             "swapping needs {:.1} GiB of host memory per device, the host has {:.1} GiB for each",

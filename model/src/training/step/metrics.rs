@@ -1,19 +1,15 @@
 //! The headline numbers of a step.
 
 use crate::ground::units::Seconds;
-use crate::training::estimate::{Communication, Metrics};
+use crate::training::estimate::Metrics;
 use crate::training::plan::Plan;
 
 use super::Step;
+use super::communication::Totals;
 use super::spans::Spans;
 
 /// The metrics of a step with this traffic.
-pub(super) fn metrics(
-    plan: &Plan,
-    spans: &Spans,
-    step: &Step,
-    communication: &[Communication],
-) -> Metrics {
+pub(super) fn metrics(plan: &Plan, spans: &Spans, step: &Step, traffic: &Totals) -> Metrics {
     let world = plan.deployment.ranks.world as f64;
     let step_time = step.time.total();
     let per_device = spans.counts.model_flops_per_device(&plan.batch, &plan.deployment.ranks);
@@ -21,8 +17,6 @@ pub(super) fn metrics(
     let budget = step_time.get() * plan.flops.peak_for_mfu.get();
     let throughput = plan.batch.tokens() / step_time.get();
     let [memory_peak, host_peak] = step.peaks();
-    let comm_time: Seconds = communication.iter().map(|row| row.time).sum();
-    let comm_exposed: Seconds = communication.iter().map(|row| row.exposed).sum();
     let (total, active) = (spans.counts.params_total, spans.counts.params_active);
     let embedding = spans.counts.table;
     Metrics {
@@ -41,12 +35,12 @@ pub(super) fn metrics(
         memory_limit: plan.memory_limit,
         fits: plan.fits(memory_peak, host_peak),
         fit_probability: step.fit_probability(&plan.schedule, plan.room([memory_peak, host_peak])),
-        bubble_ratio: step.pipeline.bubble_ratio(),
+        bubble_ratio: step.bubble_ratio(),
         bubble_ratio_closed_form: spans.frame.bubble,
-        comm_volume: communication.iter().map(|row| row.bytes).sum(),
-        comm_exposed,
-        overlap_ratio: if comm_time > Seconds::ZERO {
-            (1.0 - comm_exposed / comm_time).max(0.0)
+        comm_volume: traffic.bytes,
+        comm_exposed: traffic.exposed,
+        overlap_ratio: if traffic.time > Seconds::ZERO {
+            (1.0 - traffic.exposed / traffic.time).max(0.0)
         } else {
             1.0
         },

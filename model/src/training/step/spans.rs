@@ -3,19 +3,19 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::ground::units::Flops;
+use crate::ground::units::{Flops, Seconds};
 use crate::layer::architecture::{KindId, MAX_KINDS, PerKind};
 use crate::layer::layout::{Span, Stage};
 use crate::layer::params::StageParams;
 use crate::layer::ranks::Ranks;
 use crate::layer::transformer_layer::Work;
 use crate::training::data_parallel::data_rows;
-use crate::training::memory::PerMicroBatch;
-use crate::training::memory::{FixedMemory, LayerMemory, LayerSaves};
+use crate::training::memory::{
+    FixedMemory, LayerMemory, LayerRemains, LayerSaves, PerMicroBatch, Split,
+};
 use crate::training::pair::{self, LayerPairs};
 use crate::training::plan::{Batch, Plan};
-use crate::training::recomputation::Recomputation;
-use crate::training::stage::{Parts, StageWork, Terms};
+use crate::training::stage::{LayerCost, Parts, StageWork, Terms};
 
 use super::communication::Traffic;
 use super::data_parallel::{DataParallel, OnceAStep};
@@ -26,6 +26,7 @@ use super::straggler_share;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layers {
     work: Arc<Work>,
+    costs: Vec<Arc<LayerCost>>,
     saves: Arc<LayerSaves>,
     pub(super) counts: Counts,
 }
@@ -55,22 +56,27 @@ impl Layers {
             table: plan.deployment.backbone.table_params(),
             flops_per_token: plan.flops_per_token(),
         };
-        Self { work: Arc::new(plan.work()), saves: Arc::new(plan.layer_saves()), counts }
+        let work = plan.work();
+        let costs = plan.layer_costs(&work);
+        Self { work: Arc::new(work), costs, saves: Arc::new(plan.layer_saves()), counts }
     }
 
     /// The layers under a plan with other loads.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
-        let work = Arc::new(plan.work_under(&self.work));
-        Self { work, saves: Arc::new(plan.layer_saves()), counts: self.counts }
+        let work = plan.work_under(&self.work);
+        let costs = plan.layer_costs_under(&work, &self.costs);
+        let saves = Arc::new(plan.layer_saves());
+        Self { work: Arc::new(work), costs, saves, counts: self.counts }
     }
 }
 
 /// Work of the stages for one micro-batch, copies to host memory not counted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spans {
-    pub(super) frame: Frame,
+    pub(crate) frame: Arc<Frame>,
+    pub(super) splits: Arc<[SpanSplit]>,
     pub(super) parts: Parts,
-    saves: Arc<LayerSaves>,
+    pub(super) remains: LayerRemains,
     pub(super) counts: Counts,
     /// For each span of the plan what its stages do.
     pub(super) works: Vec<StageWork>,
@@ -82,9 +88,10 @@ pub(crate) struct Spans {
     pub(super) traffic: Traffic,
 }
 
-/// Memory and exchanges of stages that don't depend on the loads.
+/// Memory and exchanges of stages that don't depend on the layers, nor on what is computed again,
+/// swapped or hidden.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// For each span of the plan.
     pub(super) each: Vec<OfSpan>,
     pub(super) data: DataParallel,
@@ -92,16 +99,27 @@ pub(super) struct Frame {
     pub(super) bubble: f64,
     /// Delay of the slowest rank, as a share.
     pub(super) stragglers: f64,
+    /// Time of a step for moving experts under the plan's own loads.
+    pub(crate) migration: Seconds,
 }
 
 /// Memory and exchanges of each stage of a span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct OfSpan {
-    /// Share of the layers that full recomputation takes.
-    pub(super) repeated_share: f64,
     pub(super) params: StageParams,
     pub(super) memory: FixedMemory,
+    /// Micro-batches that the first of its stages holds at its fullest moment, by the formula of
+    /// the schedule.
+    pub(super) in_flight: f64,
     once_a_step: OnceAStep,
+}
+
+/// Layers of each stage of a span by what recomputation and offloading make of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SpanSplit {
+    /// Share of the layers that full recomputation takes.
+    pub(super) repeated_share: f64,
+    pub(super) split: Split,
 }
 
 /// Compute of one micro-batch on the mean stage.
@@ -118,68 +136,91 @@ pub(super) struct Compute {
 }
 
 impl Frame {
-    fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let (on, bubble) = (&plan.deployment, plan.schedule.bubble_ratio());
         let (data, stragglers) = (DataParallel::default(), straggler_share(on));
         let each = Vec::with_capacity(plan.spans.len());
-        let mut frame = Self { each, data, bubble, stragglers };
+        let migration = plan.migration_time();
+        let mut frame = Self { each, data, bubble, stragglers, migration };
         for (span, (params, memory)) in plan.spans.iter().zip(plan.fixed_memory()) {
             let rows = data_rows(plan, &span.content, &params);
             let update = plan.optimizer_seconds(&span.content, &params.trained);
             frame.data.add(span.share, update, &rows);
-            let repeated_share = plan.repeated_share(span);
             let once_a_step = OnceAStep::new(&on.ranks, &params, &rows);
-            frame.each.push(OfSpan { repeated_share, params, memory, once_a_step });
+            let in_flight = plan.in_flight(span.first);
+            frame.each.push(OfSpan { params, memory, in_flight, once_a_step });
         }
         frame
     }
+}
 
-    /// Mean stage's layers of each kind that full recomputation takes.
-    pub(super) fn mean_repeated(&self, spans: &[Span], mtp: KindId) -> PerKind<f64> {
-        let mut repeated = [0.0; MAX_KINDS];
-        for (span, own) in spans.iter().zip(&self.each) {
-            let share = own.repeated_share * span.share;
-            for (sum, layers) in repeated.iter_mut().zip(span.content.with_mtp(mtp)) {
-                *sum += layers * share;
-            }
+/// Mean stage's layers of each kind that full recomputation takes.
+pub(super) fn mean_repeated(spans: &[Span], splits: &[SpanSplit], mtp: KindId) -> PerKind<f64> {
+    let mut repeated = [0.0; MAX_KINDS];
+    for (span, own) in spans.iter().zip(splits) {
+        let share = own.repeated_share * span.share;
+        for (sum, layers) in repeated.iter_mut().zip(span.content.with_mtp(mtp)) {
+            *sum += layers * share;
         }
-        repeated
     }
+    repeated
 }
 
 impl Spans {
-    pub(crate) fn new(plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
-        let parts = pair::paired(plan, layers.work.clone(), None, pairs);
-        Self::of(plan, layers, parts, Frame::new(plan))
+    pub(crate) fn new(
+        plan: &Plan,
+        layers: &Layers,
+        frame: Arc<Frame>,
+        pairs: &mut LayerPairs,
+    ) -> Self {
+        let parts = Parts::new(plan, layers.work.clone(), &layers.costs);
+        let parts = pair::paired(plan, parts, None, pairs);
+        let split = |span: &Span| SpanSplit {
+            repeated_share: plan.repeated_share(span),
+            split: plan.split_layers(span.first, &span.content),
+        };
+        Self::of(plan, layers, parts, frame, plan.spans.iter().map(split).collect())
     }
 
     /// The stages under a plan with other loads, whose layers are given.
     pub(crate) fn under(&self, plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
-        let parts = pair::paired(plan, layers.work.clone(), Some(&self.parts), pairs);
-        Self::of(plan, layers, parts, self.frame.clone())
+        let parts = Parts::new(plan, layers.work.clone(), &layers.costs);
+        let parts = pair::paired(plan, parts, Some(&self.parts), pairs);
+        Self::of(plan, layers, parts, self.frame.clone(), self.splits.clone())
     }
 
-    fn of(plan: &Plan, layers: &Layers, parts: Parts, frame: Frame) -> Self {
+    fn of(
+        plan: &Plan,
+        layers: &Layers,
+        parts: Parts,
+        frame: Arc<Frame>,
+        splits: Arc<[SpanSplit]>,
+    ) -> Self {
         let sends = [plan.schedule.boundaries_per_stage(); 2];
-        let work = |(span, own): (&Span, &OfSpan)| {
+        let work = |(span, own): (&Span, &SpanSplit)| {
             let terms = Terms { repeated_share: own.repeated_share, swapped: 0.0, sends };
             StageWork::without_copies(plan, &span.content, &parts, &terms)
         };
-        let works: Vec<StageWork> = plan.spans.iter().zip(&frame.each).map(work).collect();
+        let works: Vec<StageWork> = plan.spans.iter().zip(&*splits).map(work).collect();
         let mut once_a_step = [0.0_f64; 2];
         for (own, work) in frame.each.iter().zip(&works) {
             let of_stage = own.once_a_step.exposed(&plan.overlap, work);
             once_a_step = core::array::from_fn(|part| once_a_step[part].max(of_stage[part]));
         }
         let compute = Compute::new(&plan.spans, &works);
-        let traffic = Traffic::new(plan, &parts, &frame);
-        let (saves, counts) = (layers.saves.clone(), layers.counts);
-        Self { frame, parts, saves, counts, works, compute, once_a_step, traffic }
+        let traffic = Traffic::new(plan, &parts, &frame, &splits);
+        let remains = LayerRemains::new(&plan.recomputation, &layers.saves);
+        let counts = layers.counts;
+        Self { frame, splits, parts, remains, counts, works, compute, once_a_step, traffic }
     }
+}
 
-    /// Memory of the saved tensors after the plan's recomputation and swapping.
-    pub(crate) fn layer_memory(&self, recomputation: &Recomputation) -> LayerMemory {
-        LayerMemory::new(recomputation, &self.saves)
+impl Spans {
+    /// Memory that layers need after the plan's swapping.
+    pub(crate) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
+        let mut memory = LayerMemory::default();
+        memory.take(&self.remains, plan.recomputation.swapped);
+        memory
     }
 }
 
@@ -202,7 +243,7 @@ impl Plan {
     /// Content of the mean stage.
     pub(crate) fn mean_stage(&self) -> Stage {
         let mut mean = Stage::default();
-        for span in &self.spans {
+        for span in &*self.spans {
             mean.add(span.content, span.share);
         }
         mean
@@ -216,7 +257,11 @@ impl Plan {
     /// Memory that the stages of each span keep for one micro-batch.
     pub(crate) fn per_micro_batch(&self, layers: &LayerMemory) -> Vec<PerMicroBatch> {
         let of_span = |span: &Span| PerMicroBatch {
-            kept: self.stage_activations(span.first, &span.content, layers),
+            kept: self.stage_activations(
+                &self.split_layers(span.first, &span.content),
+                &span.content,
+                layers,
+            ),
             repeated_share: self.repeated_share(span),
         };
         self.spans.iter().map(of_span).collect()
