@@ -81,3 +81,13 @@ export const server = {
   stderr: "ignore" as const,
   gracefulShutdown: { signal: "SIGTERM" as const, timeout: 5_000 },
 };
+
+/** The site as a folder of files, below a path of a server that knows nothing of it. */
+export function folder(directory: string) {
+  const files = join(import.meta.dirname, "files.mjs");
+  const write = `"${binary}" static "${directory}" --site "${site}"`;
+  return {
+    ...server,
+    command: `${write} && exec node "${files}" "${directory}" /some/path/`,
+  };
+}
