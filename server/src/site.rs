@@ -253,8 +253,8 @@ mod tests {
         let module = |module: &Module| {
             format!(r#""{}":{{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm"}}"#, module.name())
         };
-        let scripts = ["worker", "share", "import", "save", "find", "finder", "habits", "early",
-            "folder"];
+        let scripts =
+            ["worker", "share", "import", "save", "find", "finder", "habits", "early", "folder"];
         format!(
             r#"{{"css":"/pkg/app.1.css","font":"/pkg/inter.1.woff2",
             "modules":{{{}}},"scripts":{{{}}}}}"#,

@@ -80,11 +80,7 @@ const DRAFT: [&str; 6] = ["run", "--quiet", "--package", "server", "--bin", "moe
 
 /// The site as a folder of files, which is the same for every machine; written by a program that
 /// runs here, of a built site or of the one that it has inside.
-fn folder(
-    workspace: &Workspace,
-    mut program: Command,
-    site: Option<&Path>,
-) -> Result<Vec<Entry>> {
+fn folder(workspace: &Workspace, mut program: Command, site: Option<&Path>) -> Result<Vec<Entry>> {
     let directory = workspace.target.join("static");
     if directory.exists() {
         fs::remove_dir_all(&directory)?;

@@ -43,7 +43,8 @@ pub(crate) fn known(link: &Element) -> Option<String> {
 pub(crate) fn path() -> String {
     let path = window().location().pathname().unwrap_or_default();
     let Some(base) = base() else { return path };
-    let path = path.strip_prefix(&path_of(&base)).unwrap_or_default().trim_end_matches("index.html");
+    let path =
+        path.strip_prefix(&path_of(&base)).unwrap_or_default().trim_end_matches("index.html");
     format!("/{path}")
 }
 

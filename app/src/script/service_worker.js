@@ -107,10 +107,15 @@ function offlinePage() {
   return new Response(text, { status: 200, headers });
 }
 
-/** The cached page that stands for one. */
-function keyOf(request, path) {
-  if (PAGES.length === 0) return path === "/" ? at("/shell") : request;
-  return at(path.endsWith("/") ? path : `${path}/`);
+/** Serves a page from the cache, if it is there. */
+async function serveCached(request, path) {
+  // Its addresses of others begin where the page is: as a server, it leads there.
+  if (PAGES.includes(`${path}/`)) {
+    return Response.redirect(at(`${path}/`) + new URL(request.url).search);
+  }
+  const cache = await caches.open(CACHE);
+  const key = PAGES.length > 0 ? at(path) : path === "/" ? at("/shell") : request;
+  return cache.match(key, { ignoreVary: true });
 }
 
 /** Serves a page from the server, else from the cache. */
@@ -125,8 +130,7 @@ async function servePage(event, path) {
     }
     return answer;
   } catch {
-    const cache = await caches.open(CACHE);
-    return (await cache.match(keyOf(request, path), { ignoreVary: true })) ?? offlinePage();
+    return (await serveCached(request, path)) ?? offlinePage();
   }
 }
 

@@ -14,11 +14,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use axum::Router;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use present::page::{ladder, trust};

@@ -42,11 +42,14 @@ pub(super) fn install(runs: Runs) {
         });
         on_cleanup(move || listeners.into_iter().for_each(|listener| listener.remove()));
     });
-    follow_address(|raw| Ok::<_, Infallible>(Filter::from_query(raw)), move |filter| {
-        asked.set_value(true);
-        runs.filter.set(filter);
-        get(runs);
-    });
+    follow_address(
+        |raw| Ok::<_, Infallible>(Filter::from_query(raw)),
+        move |filter| {
+            asked.set_value(true);
+            runs.filter.set(filter);
+            get(runs);
+        },
+    );
     let address = Later::new(ADDRESS_DELAY);
     Effect::new(move |is_first: Option<()>| {
         let to = runs.filter.with(Filter::address);

@@ -63,9 +63,7 @@ impl Form {
         let asked = Asked { format: &self.format, preset: &self.preset, text, why: None };
         match given.as_ref().map_err(Clone::clone).and_then(|given| answered(self, given)) {
             Ok((outcome, answer)) => (outcome, form::html(&asked, Some(&answer))),
-            Err(why) => {
-                (Outcome::Refused, form::html(&Asked { why: Some(&why), ..asked }, None))
-            }
+            Err(why) => (Outcome::Refused, form::html(&Asked { why: Some(&why), ..asked }, None)),
         }
     }
 }

@@ -108,6 +108,12 @@ pub(super) fn rewritten(
             script.remove_attribute("nonce");
             Ok(())
         }))
+        .append_element_content_handler(text!("noscript", |chunk| {
+            // What is read without scripts is text to whoever reads with them.
+            let near = chunk.as_str().replace("=\"/", &format!("=\"{base}"));
+            chunk.replace(&near, ContentType::Html);
+            Ok(())
+        }))
         .append_element_content_handler(element!("*", |element| {
             for name in LINKS {
                 let address = element.get_attribute(name);
@@ -180,7 +186,8 @@ mod tests {
     #[test]
     fn bytes_have_the_digits_of_the_standard() {
         // Source: RFC 4648, section 10.
-        let known = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
+        let known =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")];
         for (text, digits) in known {
             assert_eq!(base64(text.as_bytes()), digits);
         }
