@@ -73,7 +73,8 @@ test("links lead into the folder, whoever made them", async ({ page, baseURL }) 
   );
   const outside = addresses.filter((it) => it.startsWith(new URL(baseURL ?? "").origin));
   expect(outside.filter((it) => !it.startsWith(baseURL ?? ""))).toEqual([]);
-  await page.getByRole("navigation", { name: "Places" }).getByRole("link", { name: "Search" }).click();
+  const places = page.getByRole("navigation", { name: "Places" });
+  await places.getByRole("link", { name: "Search" }).click();
   await expect(page).toHaveURL(/\/some\/path\/find\/\?v=1&preset=llama-3-8b/);
   await page.goBack();
   await expect(batch).toHaveValue("2");
