@@ -16,6 +16,7 @@ interface Document {
 
 declare module "*/pkg/studies.js";
 declare module "*/pkg/search.js";
+declare module "*/pkg/writer.js";
 declare module "*/chinese.js";
 
 interface ExtendableEvent extends Event {

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
@@ -80,4 +80,17 @@ export const server = {
   // One log line per request would bury the tests' own lines; DEBUG=pw:webserver shows them.
   stderr: "ignore" as const,
   gracefulShutdown: { signal: "SIGTERM" as const, timeout: 5_000 },
+};
+
+const files = join(import.meta.dirname, "files.mjs");
+const directory = join(dirname(site), "static");
+
+/** The site as a folder of files, below a path of a server that knows nothing of it. */
+export const folder = {
+  ...server,
+  command: [
+    `rm -rf "${directory}"`,
+    `"${binary}" static "${directory}" --site "${site}"`,
+    `exec node "${files}" "${directory}" /some/path/`,
+  ].join(" && "),
 };

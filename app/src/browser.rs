@@ -3,6 +3,7 @@
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
 
+pub(crate) mod folder;
 pub(crate) mod download;
 pub(crate) mod canvas;
 pub(crate) mod dom;
@@ -18,6 +19,8 @@ use present::format::MemoryUnit;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{JSON, Reflect};
 use web_sys::{RequestInit, Response};
+
+use folder::{at, in_folder};
 
 /// Cookies last a year.
 const COOKIE_SECONDS: u32 = 31_536_000;
@@ -90,6 +93,9 @@ pub(crate) fn after_paint(act: Box<dyn FnOnce()>) {
 
 /// The text at an address; `None` if it can't be fetched.
 pub(crate) async fn fetched(address: &str) -> Option<String> {
+    if in_folder() {
+        return None;
+    }
     let response = JsFuture::from(window().fetch_with_str(address)).await.ok()?;
     let response: Response = response.dyn_into().ok()?;
     let text = response.text().ok().filter(|_| response.ok())?;
@@ -104,6 +110,9 @@ pub(crate) async fn posted(address: &str, body: &JsValue) -> Option<(u16, String
 /// Status and text of the answer to a request of any method, as by [`posted`]; a body of
 /// `undefined` sends nothing.
 pub(crate) async fn sent(method: &str, address: &str, body: &JsValue) -> Option<(u16, String)> {
+    if in_folder() {
+        return None;
+    }
     let options = RequestInit::new();
     options.set_method(method);
     options.set_body(body);
@@ -125,15 +134,16 @@ pub(crate) fn refusal(answer: Option<(u16, String)>, otherwise: &str) -> String 
 /// The whole address of a design.
 #[must_use]
 pub fn address(query: &str) -> String {
+    let address = at(&format!("/?{query}"));
     let origin = window().location().origin().unwrap_or_default();
-    format!("{origin}/?{query}")
+    if in_folder() { address } else { origin + &address }
 }
 
 /// Writes the page's address in place of the one that it has, without a step of the history.
 pub(crate) fn replace_address(to: &str) {
     if let Ok(history) = window().history() {
         // A browser refuses only when the address changes too often; the next change writes it.
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(to));
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&at(to)));
     }
 }
 
@@ -183,7 +193,8 @@ fn cookies() -> Option<String> {
 
 fn write_cookie(name: &str, value: &str) {
     if let Ok(document) = document().dyn_into::<web_sys::HtmlDocument>() {
-        let cookie = format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; SameSite=Lax");
+        let path = folder::cookie_path();
+        let cookie = format!("{name}={value}; Path={path}; Max-Age={COOKIE_SECONDS}; SameSite=Lax");
         // A browser that keeps no cookies forgets the choice with the page.
         let _ = document.set_cookie(&cookie);
     }

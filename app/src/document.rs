@@ -47,6 +47,10 @@ pub struct SiteFiles {
     pub finder: String,
     /// The script of keys and palette, on every page.
     pub habits: String,
+    /// The script in front of all others in a folder of files that no server of ours hands out.
+    pub early: String,
+    /// The script that writes there what else the server writes.
+    pub folder: String,
     /// The style sheet.
     pub css: String,
     /// The typeface that the style sheet asks for.

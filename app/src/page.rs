@@ -36,7 +36,7 @@ macro_rules! views {
         /// Takes over the page at hand. A module has none but its own compiled into it.
         #[cfg(feature = "hydrate")]
         pub fn take_over<const MODULE: usize>() {
-            match Page::at(&window().location().pathname().unwrap_or_default()) {
+            match Page::at(&browser::folder::path()) {
                 $(Page::$Page if const { Page::$Page.is_of(MODULE) } => {
                     // No generic function: it is compiled here, once for all modules.
                     fn of_page() {

@@ -19,6 +19,7 @@ mod worker;
 pub(crate) mod retention;
 mod upkeep;
 mod serve;
+mod static_site;
 mod admin;
 mod backup;
 mod doctor;
@@ -58,6 +59,8 @@ enum Own {
     Merge(merge::Arguments),
     /// Serve the explorer and its API
     Serve(Box<serve::Arguments>),
+    /// Write the explorer as a folder of files that any web server hands out
+    Static(static_site::Arguments),
     /// Answer agents by the Model Context Protocol, over stdio or HTTP: the commands as tools
     Mcp(mcp::Arguments),
     /// Check what a server needs: settings, data, store, NATS, clock, descriptors; say what to do
@@ -156,6 +159,7 @@ fn run(command: Own, settings: &str) -> Result<(), Failure> {
         Own::Merge(arguments) => merge::run(&arguments),
         Own::Serve(arguments) if arguments.print_config => output::result(settings),
         Own::Serve(arguments) => serve::run(*arguments),
+        Own::Static(arguments) => static_site::run(&arguments),
         Own::Mcp(arguments) => mcp::run(arguments),
         Own::Doctor(arguments) => doctor::run(&arguments),
         Own::Admin(arguments) => admin::run(arguments),

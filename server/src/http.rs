@@ -11,3 +11,4 @@ pub(crate) mod endpoint;
 pub(crate) mod openapi;
 pub(crate) mod layers;
 pub(crate) mod routes;
+pub(crate) mod folder;

@@ -151,6 +151,11 @@ impl Site {
         self.files.get(path)
     }
 
+    /// Every file with its path, without a leading slash.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &File)> {
+        self.files.iter().map(|(path, file)| (path.as_str(), file))
+    }
+
     /// The addresses of the hashed files; `None` without a site.
     pub(crate) fn names(&self) -> Option<&SiteFiles> {
         self.names.as_ref()
@@ -199,6 +204,8 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
         find: script("find")?,
         finder: script("finder")?,
         habits: script("habits")?,
+        early: script("early")?,
+        folder: script("folder")?,
         css: name(&["css"])?,
         font: name(&["font"])?,
     })
@@ -246,7 +253,8 @@ mod tests {
         let module = |module: &Module| {
             format!(r#""{}":{{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm"}}"#, module.name())
         };
-        let scripts = ["worker", "share", "import", "save", "find", "finder", "habits"];
+        let scripts =
+            ["worker", "share", "import", "save", "find", "finder", "habits", "early", "folder"];
         format!(
             r#"{{"css":"/pkg/app.1.css","font":"/pkg/inter.1.woff2",
             "modules":{{{}}},"scripts":{{{}}}}}"#,

@@ -1,5 +1,6 @@
-//! `cargo xtask dist`: the archive that people install from, one per target, and its sha256 beside
-//! it. The same files give the same bytes, whoever packs them and when.
+//! `cargo xtask dist`: the archive that people install from, one per target, and that of the site
+//! as a folder of files, each with its sha256 beside it. The same files give the same bytes, whoever
+//! packs them and when.
 
 mod archive;
 
@@ -45,16 +46,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         Some(target) => target.clone(),
         None => host()?,
     };
-    let (binary, licences) = match &arguments.binary {
+    let (binary, licences, folder) = match &arguments.binary {
         Some(binary) => {
             let licences = command::output(Command::new(binary).arg("licences"))?;
-            (binary.clone(), licences)
+            (binary.clone(), licences, folder(workspace, Command::new(binary), None)?)
         }
         None => {
             build::shipped_site(workspace)?;
             let binary = workspace.build_binary_for(arguments.target.as_deref())?;
             // A binary for another machine can't be run here.
-            (binary, fs::read_to_string(workspace.site().join(site::LICENCES))?)
+            let licences = fs::read_to_string(workspace.site().join(site::LICENCES))?;
+            let draft = workspace.cargo(DRAFT);
+            (binary, licences, folder(workspace, draft, Some(&workspace.site()))?)
         }
     };
     let name = format!("moescape-{}-{target}", env!("CARGO_PKG_VERSION"));
@@ -66,9 +69,31 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         entries.push(Entry::file(to, read(&workspace.root.join(from))?));
     }
     entries.extend(described(workspace)?);
-    let packed = archive::pack(&name, entries)?;
     let out = arguments.out.clone().unwrap_or_else(|| workspace.target.join("dist"));
-    write(&out, &format!("{name}.tar.gz"), &packed)
+    write(&out, &format!("{name}.tar.gz"), &archive::pack(&name, entries)?)?;
+    let name = format!("moescape-static-{}", env!("CARGO_PKG_VERSION"));
+    write(&out, &format!("{name}.tar.gz"), &archive::pack(&name, folder)?)
+}
+
+/// Cargo's arguments that run the program as it is worked with.
+const DRAFT: [&str; 6] = ["run", "--quiet", "--package", "server", "--bin", "moescape"];
+
+/// The site as a folder of files, which is the same for every machine; written by a program that
+/// runs here, of a built site or of the one that it has inside.
+fn folder(workspace: &Workspace, mut program: Command, site: Option<&Path>) -> Result<Vec<Entry>> {
+    let directory = workspace.target.join("static");
+    if directory.exists() {
+        fs::remove_dir_all(&directory)?;
+    }
+    if site.is_some() {
+        program.arg("--");
+    }
+    program.arg("static").arg(&directory);
+    if let Some(site) = site {
+        program.arg("--site").arg(site);
+    }
+    command::run(&mut program)?;
+    archive::below(&directory)
 }
 
 /// The name of the program there.

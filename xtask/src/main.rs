@@ -43,9 +43,9 @@ enum Task {
     /// Build everything and serve the explorer
     Serve(serve::Arguments),
     /// Build the release binary with the optimised site inside
-    Build,
+    Build(build::Release),
     /// Build the site alone, for `moescape serve --site target/site`
-    Site(build::Arguments),
+    Site(build::Draft),
     /// Pack the release binary with what it takes to install it, and its sha256
     Dist(dist::Arguments),
     /// Check and test everything
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     let task = Arguments::parse().task;
     let outcome = Workspace::find().and_then(|workspace| match task {
         Task::Serve(arguments) => serve::run(&workspace, &arguments),
-        Task::Build => build::run(&workspace),
+        Task::Build(release) => build::run(&workspace, &release),
         Task::Site(arguments) => build::site(&workspace, &arguments),
         Task::Dist(arguments) => dist::run(&workspace, &arguments),
         Task::Test(arguments) => test::run(&workspace, &arguments),

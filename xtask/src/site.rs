@@ -21,17 +21,18 @@ use crate::workspace::{Workspace, shown};
 pub(crate) use wasm::Module;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
-const HABITS: &str = "dictionary translate page match places designs palette menu choose gloss \
+const HABITS: &str = "dictionary translate page folder match places designs palette menu choose gloss \
     tour gallery offline timeline habits";
 
 /// The scripts of pages and of workers, as `site.json` calls them, and their files.
-const SCRIPTS: [(&str, &str); 6] = [
+const SCRIPTS: [(&str, &str); 7] = [
     ("worker", "study_worker.js"),
     ("finder", "find_worker.js"),
     ("share", "share.js"),
     ("import", "import.js"),
     ("save", "save.js"),
     ("find", "find.js"),
+    ("early", "early.js"),
 ];
 
 /// The file of the site that has the licences of all that it and the server are made of.

@@ -210,7 +210,8 @@ fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps)
     steps.run("native and WASM agree", || parity(workspace, node, &site));
     steps.run("server and browser say the same", || words(workspace, node));
     if browser {
-        steps.run("browser tests", || browser_tests(workspace, node));
+        steps.run("browser tests", || browser_tests(workspace, node, "playwright.config.ts"));
+        steps.run("the site as a folder", || browser_tests(workspace, node, "static.config.ts"));
     }
 }
 
@@ -243,9 +244,9 @@ fn words(workspace: &Workspace, node: &Node) -> Result<()> {
     command::run(&mut compare)
 }
 
-fn browser_tests(workspace: &Workspace, node: &Node) -> Result<()> {
+fn browser_tests(workspace: &Workspace, node: &Node, config: &str) -> Result<()> {
     let mut playwright = node.command(workspace.end2end().join("node_modules/.bin/playwright"))?;
-    playwright.current_dir(workspace.end2end()).arg("test");
+    playwright.current_dir(workspace.end2end()).args(["test", "--config", config]);
     playwright.env("MOESCAPE_BINARY", workspace.draft()).env("MOESCAPE_SITE", workspace.site());
     command::run(&mut playwright)
 }

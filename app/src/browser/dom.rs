@@ -7,6 +7,7 @@ use web_sys::{Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, 
 use present::site::Page;
 
 use super::download::closest;
+use super::folder::known;
 
 /// Writes a part; the control that has the focus keeps it, and what is being typed into it.
 ///
@@ -49,7 +50,7 @@ pub(crate) fn write_part_after(id: &str, html: &str, taken: Option<&str>) {
 pub(crate) fn clicked_link(event: &MouseEvent) -> Option<(Element, String)> {
     let is_plain = !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
     let link = closest(event, "a[href]").filter(|_| is_plain)?;
-    let address = link.get_attribute("href")?;
+    let address = known(&link)?;
     Some((link, address))
 }
 

@@ -15,7 +15,7 @@ use crate::panel::header;
 
 /// The page of the designs in a raw query string.
 pub fn page(raw: &str) -> impl IntoView + use<> {
-    let pinned = browser::pinned(raw);
+    let pinned = browser::pinned();
     view! {
         <div class="compare-page">
             {header::beside(Page::Compare, "results", "Skip to the comparison")}

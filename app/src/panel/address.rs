@@ -18,6 +18,7 @@ use web_sys::js_sys::Math;
 use web_sys::{History, ScrollRestoration};
 
 use crate::browser::download::elements;
+use crate::browser::folder::at;
 use crate::browser::{Later, after_paint};
 use crate::explorer::Explorer;
 use crate::explorer::stored;
@@ -232,7 +233,7 @@ impl Entries {
             return;
         };
         let hash = window().location().hash().unwrap_or_default();
-        let address = format!("/?{link}{hash}");
+        let address = at(&format!("/?{link}{hash}"));
         // A browser refuses only when entries are made too often; the next change makes it.
         if write(&history, &self.state(place), "", Some(&address)).is_ok() {
             self.last.set_value(place);
@@ -302,20 +303,31 @@ impl Entries {
 /// Takes over a page that came without the server: one that was written for the first design,
 /// whatever its address says.
 fn take_shell(explorer: Explorer) {
-    if !is_shell() {
-        return;
-    }
-    let root = document().document_element();
+    take_address(|query| link::decode(query).map(|design| explorer.follow(design)));
+}
+
+/// Lets a page follow its address that was written for its first state, whatever that says.
+pub(crate) fn take_address<E>(follow: impl FnOnce(&str) -> Result<(), E>) {
+    let Some(root) = document().document_element().filter(|_| is_shell()) else { return };
     // Fixed, valid attribute names can always be set and removed.
-    let mark = |done: &str| {
-        root.iter().for_each(|root| drop(root.set_attribute(done, "true")));
-    };
-    root.iter().for_each(|root| drop(root.remove_attribute(SHELL_FIELD)));
-    match link::decode(&query()) {
-        Ok(design) => explorer.follow(design),
+    let _ = root.remove_attribute(SHELL_FIELD);
+    if follow(&query()).is_err() {
         // The server's page would say what is wrong with it.
-        Err(_) => mark("data-unread"),
+        let _ = root.set_attribute("data-unread", "true");
     }
+}
+
+/// The same in an effect, where the address asks for something.
+pub(crate) fn follow_address<T: 'static, E: 'static>(
+    read: fn(&str) -> Result<T, E>,
+    ask: impl Fn(T) + 'static,
+) {
+    Effect::new(move || {
+        take_address(|query| match query.is_empty() {
+            true => Ok(()),
+            false => untrack(|| read(query).map(&ask)),
+        });
+    });
 }
 
 fn is_shell() -> bool {

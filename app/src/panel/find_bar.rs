@@ -4,11 +4,10 @@
 use leptos::prelude::*;
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::preset::{Preset, PresetKind};
-use model::design::Design;
 use model::design::link;
 use model::ground::choice::Choice;
+use present::form::find_bar::tokens_of_step;
 use present::form::lists::{self, accelerators, presets};
-use present::format::amount;
 use present::site::Page;
 use present::words::name;
 
@@ -40,19 +39,6 @@ impl Start {
             step: Signal::derive(move || explorer.with_design(tokens_of_step)),
         }
     }
-
-    /// A design that stays.
-    #[cfg(feature = "ssr")]
-    #[must_use]
-    pub fn with(design: &Design) -> Self {
-        Self {
-            link: Signal::stored(link::encode(design)),
-            model: Signal::stored(name::model(design)),
-            devices: Signal::stored(design.cluster.num_devices),
-            accelerator: Signal::stored(design.cluster.accelerator),
-            step: Signal::stored(tokens_of_step(design)),
-        }
-    }
 }
 
 /// The form in a line.
@@ -63,26 +49,6 @@ pub fn bar(start: Start) -> impl IntoView {
             <button class="button primary">"Find layouts"</button>
         </form>
     }
-}
-
-/// The form in a line for a page that only the server writes.
-#[cfg(feature = "ssr")]
-#[must_use]
-pub fn still(design: &Design) -> String {
-    Owner::new().with(|| bar(Start::with(design)).to_html())
-}
-
-/// The boxes of the line for a page that only the server writes.
-#[cfg(feature = "ssr")]
-#[must_use]
-pub fn boxes(design: &Design) -> String {
-    Owner::new().with(|| fields(Start::with(design)).to_html())
-}
-
-/// Tokens of a step of a design, as they are typed.
-fn tokens_of_step(design: &Design) -> String {
-    let training = &design.training;
-    amount::short(training.global_batch_size as f64 * training.seq_length as f64)
 }
 
 /// Model, devices, accelerator and batch in a sentence. A field that is left as it is changes

@@ -13,6 +13,7 @@ use web_sys::{Element, HtmlSelectElement};
 
 use super::{questions, trace};
 use crate::browser::download::{closest, elements};
+use crate::browser::folder::known;
 use crate::explorer::Explorer;
 use crate::study_client::{Errand, StudyClient, link_of};
 
@@ -104,7 +105,7 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
             .for_each(|client| client.send(Errand::Cells(map.clone())));
     }
     let Some(link) = pressed(event) else { return };
-    let (href, step) = (link.get_attribute("href"), link.get_attribute("data-step"));
+    let (href, step) = (known(&link), link.get_attribute("data-step"));
     let query = href.as_deref().and_then(|href| href.strip_prefix("/?"));
     if let (Some(Ok(design)), Some(step)) = (query.map(link::decode), step) {
         event.prevent_default();

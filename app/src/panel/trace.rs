@@ -10,6 +10,7 @@ use web_sys::js_sys::{Reflect, Uint8Array};
 use web_sys::{File, RequestInit, Response};
 
 use crate::browser::download::{download, here};
+use crate::browser::folder::in_folder;
 use crate::explorer::Explorer;
 use crate::study_client::{Done, Errand, StudyClient};
 
@@ -39,7 +40,7 @@ pub fn trace(explorer: Explorer) -> impl IntoView {
     };
     let can_keep = move || {
         let at_hand = explorer.recorded.with(|recorded| matches!(recorded, Recorded::AtHand(_)));
-        at_hand && kept.with(Option::is_none) && chosen(input).is_some()
+        at_hand && !in_folder() && kept.with(Option::is_none) && chosen(input).is_some()
     };
     view! {
         <section class="card trace" aria-label="Trace of expert loads">
@@ -174,6 +175,9 @@ fn fetch_when_missing(explorer: Explorer) {
 /// The trace of that hash, from the server.
 async fn get(hash: &str) -> Result<JsValue, String> {
     let missing = || "This link's trace isn't kept on this server: open its file.".to_owned();
+    if in_folder() {
+        return Err(missing());
+    }
     let address = format!("{PATH}/{hash}");
     let response = JsFuture::from(window().fetch_with_str(&address)).await;
     let response: Response = response.map_err(|_| missing())?.unchecked_into();
@@ -184,6 +188,9 @@ async fn get(hash: &str) -> Result<JsValue, String> {
 /// Sends a file to the server; the hash by which it is kept there.
 async fn post(file: &File) -> Result<String, String> {
     let unreachable = |_: JsValue| "the server can't be reached".to_owned();
+    if in_folder() {
+        return Err("a server reads Parquet, and these pages have none".to_owned());
+    }
     let init = RequestInit::new();
     init.set_method("POST");
     init.set_body(file);

@@ -13,6 +13,7 @@ use present::words::name;
 use web_sys::{HtmlElement, HtmlInputElement};
 
 use crate::browser::download::closest;
+use crate::browser::folder::at;
 use crate::browser::pins;
 use crate::explorer::Explorer;
 use crate::study_client::StudyClient;
@@ -72,7 +73,7 @@ impl Tray {
     /// Opens the comparison: of the pins, and of the current design where there is but one pin.
     pub fn compare(self) {
         let address = untrack(|| self.address());
-        let _ = window().location().set_href(&address);
+        let _ = window().location().set_href(&at(&address));
     }
 
     fn address(self) -> String {

@@ -6,8 +6,9 @@
 const PINS = "moescape.pins";
 const LETTERS = ["a", "b", "c", "d"];
 
-const result = document.getElementById("find-result");
-const announcement = document.getElementById("find-said");
+/** The places of the answer, and of what is said of it. */
+let result;
+let announcement;
 
 /** The unit of memory that the visitor chose. */
 const unit = () => /(?:^|; )units=([^;]*)/.exec(document.cookie)?.[1] ?? "";
@@ -110,4 +111,12 @@ document.addEventListener("click", (event) => {
   document.getElementById("find-pinned").textContent = announcement.textContent;
 });
 
-if (result?.dataset.worker) search();
+function start() {
+  result = document.getElementById("find-result");
+  announcement = document.getElementById("find-said");
+  if (result?.dataset.worker) search();
+}
+
+start();
+// In a folder of files the page writes itself for its address.
+document.addEventListener("moescape-written", start);

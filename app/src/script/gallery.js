@@ -4,6 +4,9 @@ const input = document.querySelector("[data-gallery]");
 const count = document.getElementById("gallery-count");
 const cards = [...document.querySelectorAll("[data-words]")];
 
+// A folder of files has the page without its query.
+input.value ||= new URLSearchParams(location.search).get("q") ?? "";
+
 function filter() {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   let found = 0;

@@ -5,7 +5,7 @@
 // an element of its own, above the page, so that nothing moves. Knobs and cards have a button "?"
 // beside their labels, which has their focus; other labels take it themselves, each word once.
 
-import { make } from "./page.js";
+import { at, make } from "./page.js";
 
 /** What is a label, if it has one of the words. */
 const LABELS = ".knob-label, .card-head h2, th, dt, legend, .legend > *, svg.chart text";
@@ -42,14 +42,14 @@ const escaped = (name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 /** Finds a name as a word of its own; one in capitals only in capitals. */
 function patternOf(name) {
   const isShort = name === name.toUpperCase() || /^[a-z]?[A-Z][A-Za-z]?[A-Z]/.test(name);
-  const edge = (at) => (/[A-Za-z0-9]/.test(name.at(at)) ? "[A-Za-z0-9]" : "(?!)");
+  const edge = (end) => (/[A-Za-z0-9]/.test(name.at(end)) ? "[A-Za-z0-9]" : "(?!)");
   const source = `(?<!${edge(0)}|-)${escaped(name)}(?!${edge(-1)}|-)`;
   return new RegExp(source, isShort ? "u" : "iu");
 }
 
 async function load() {
   // Without a line nothing is explained.
-  const answer = await fetch("/glossary.json").catch(() => undefined);
+  const answer = await fetch(at("/glossary.json")).catch(() => undefined);
   if (!answer?.ok) return;
   const isChinese = document.documentElement.lang === "zh-CN";
   const say = isChinese ? (await import("./translate.js")).translate : (text) => text;

@@ -154,7 +154,7 @@ function click(event) {
 function beforePrint() {
   document.getElementById("printed")?.remove();
   const query = page.design();
-  const address = query === undefined ? location.href : `${location.origin}/?${query}`;
+  const address = page.addressOf(query);
   const version = document.querySelector("meta[name=model-version]")?.content;
   const model = version ? ` · model ${version}` : "";
   const day = new Date().toISOString().slice(0, 10);
@@ -191,25 +191,12 @@ function followHash() {
   if (kind === "explain") page.explain(decodeURIComponent(id));
 }
 
-/** Calls back once the page is hydrated: at once where no module hydrates it. */
-function whenHydrated(act) {
-  const root = document.documentElement;
-  const hasModule = document.querySelector("link[rel=modulepreload]") !== null;
-  if (!hasModule || root.dataset.hydrated === "true") return act();
-  const watch = new MutationObserver(() => {
-    if (root.dataset.hydrated !== "true") return;
-    watch.disconnect();
-    act();
-  });
-  watch.observe(root, { attributeFilter: ["data-hydrated"] });
-}
-
 if (document.documentElement.lang === "zh-CN") void import("./translate.js");
 // Capturing: in front of the module's own keys.
 addEventListener("keydown", press, true);
 document.addEventListener("click", click);
 addEventListener("beforeprint", beforePrint);
-whenHydrated(() => {
+page.whenHydrated(() => {
   startMenus();
   startChoosing();
   startGlossary();
@@ -222,4 +209,4 @@ if (document.querySelector("[data-tour]")) ofPage.push(import("./tour.js"));
 if (document.querySelector("[data-gallery]")) ofPage.push(import("./gallery.js"));
 // Until the page's own script is there, its keys lead to a page instead of turning this one.
 void Promise.allSettled(ofPage).then(() => (document.documentElement.dataset.habits = "true"));
-startOffline(whenHydrated);
+startOffline();

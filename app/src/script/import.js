@@ -96,6 +96,63 @@ function sendFolder(files) {
   void send(`${files.length} files`, body);
 }
 
+/** Lets the server answer the form. */
+async function post(action, body) {
+  const response = await fetch(action, { method: "POST", body });
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const answer = page.querySelector("main");
+  if (!answer) throw new Error("no page");
+  document.querySelector("main").replaceWith(answer);
+  document.title = page.title;
+}
+
+/** Answers the form here, as the pages in a folder of files do. */
+async function write(body) {
+  const module = await import("/pkg/writer.js");
+  const file = new URL("/pkg/writer_bg.wasm", import.meta.url);
+  await module.default({ module_or_path: file });
+  const form = new module.ImportForm();
+  for (const [name, value] of body) {
+    if (typeof value === "string") form.set(name, value);
+    else if (value.size > 0) form.add(value.name, new Uint8Array(await value.arrayBuffer()));
+  }
+  document.querySelector("main").innerHTML = form.answer();
+}
+
+/** The place where a folder of files keeps what was dropped elsewhere for its form. */
+const DROPPED = "moescape.dropped";
+
+/** Leads to the form with files, which can't be posted to a folder of files. */
+async function bring(files) {
+  const kept = async (file) => {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    return [file.name, Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")];
+  };
+  try {
+    sessionStorage.setItem(DROPPED, JSON.stringify(await Promise.all([...files].map(kept))));
+  } catch {
+    // The browser keeps nothing, or not so much: the form takes the files once more.
+  }
+  location.href = `${root.dataset.base}import/`;
+}
+
+/** Takes what was brought. */
+function takeBrought() {
+  const here = form();
+  if (root.dataset.base === undefined || !here || waits(here)) return;
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(DROPPED) ?? "[]");
+    sessionStorage.removeItem(DROPPED);
+    const files = new DataTransfer();
+    for (const [name, text] of kept) {
+      files.items.add(new File([Uint8Array.from(text, (sign) => sign.charCodeAt(0))], name));
+    }
+    take(files.files);
+  } catch {
+    // Nothing was brought.
+  }
+}
+
 /** Sends the form and puts the answer in the page's place. */
 async function send(name, body = new FormData(form())) {
   const bytes = [...body.values()].reduce(
@@ -108,12 +165,8 @@ async function send(name, body = new FormData(form())) {
   progress.hidden = false;
   showStatus(`Reading ${name}, ${size(bytes)} …`);
   try {
-    const response = await fetch(here.action, { method: "POST", body });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    const answer = page.querySelector("main");
-    if (!answer) throw new Error("no page");
-    document.querySelector("main").replaceWith(answer);
-    document.title = page.title;
+    const isFolder = root.dataset.base !== undefined;
+    await (isFolder ? write(body) : post(here.action, body));
     // Chosen once, they serve the next try, too.
     if (waits(here)) form().elements.file.files = files;
     ready();
@@ -143,9 +196,10 @@ function take(files) {
     return;
   }
   if (sum(files) > most(here, files)) {
-    location.href = "/import?large";
+    location.href = `${root.dataset.base ?? "/"}import?large`;
     return;
   }
+  if (root.dataset.base !== undefined) return void bring(files);
   const leaving = document.createElement("form");
   leaving.method = "post";
   leaving.action = "/import";
@@ -215,3 +269,4 @@ document.addEventListener("paste", (event) => {
 });
 
 ready();
+takeBrought();

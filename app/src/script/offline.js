@@ -26,6 +26,12 @@ function showOffline() {
   showNotice("offline", `You are offline. ${works} ${needs}`);
 }
 
+/** Says in a folder of files that the page couldn't follow its address. */
+function showUnread() {
+  if (document.documentElement.dataset.unread !== "true") return;
+  showNotice("unread", "This link has an error; the first design is shown instead.");
+}
+
 function offerVersion(worker) {
   const reload = page.make("button", { type: "button", class: "button primary" }, "Reload");
   reload.addEventListener("click", () => {
@@ -52,24 +58,26 @@ function watch(registration) {
 
 async function register() {
   try {
-    watch(await navigator.serviceWorker.register("/service-worker.js"));
+    watch(await navigator.serviceWorker.register(page.at("/service-worker.js")));
   } catch {
     // Without a worker the page needs the server, and works.
   }
 }
 
-/** Begins; `whenHydrated` calls back once the page is hydrated. */
-export function start(whenHydrated) {
+/** Begins. */
+export function start() {
   const root = document.documentElement;
-  const isShell = root.hasAttribute("data-shell");
+  const isFolder = root.dataset.base !== undefined;
+  const isShell = root.hasAttribute("data-shell") && !isFolder;
   if (isShell) {
     // It was kept under the theme of then.
     const theme = page.cookie("theme");
     if (theme === "dark" || theme === "light") root.dataset.theme = theme;
   }
-  whenHydrated(() => {
+  page.whenHydrated(() => {
     // The page follows its address right after it works, and then knows whether it can read it.
     if (isShell || !navigator.onLine) setTimeout(showOffline);
+    else if (isFolder) setTimeout(showUnread);
   });
   addEventListener("offline", showOffline);
   addEventListener("online", () => document.getElementById("offline")?.remove());

@@ -4,6 +4,36 @@
 // These scripts act through links, buttons and boxes that exist on the page, so that they work on
 // every page and the modules know nothing of them.
 
+/** The address of a place of the site; a folder of files begins elsewhere than a server. */
+export function at(address) {
+  const { base } = document.documentElement.dataset;
+  if (!base) return address;
+  const [, path, rest] = /^\/([^?#]*)(.*)$/s.exec(address) ?? ["", "", ""];
+  const isFile = path === "" || path.includes(".") || path.startsWith("api/");
+  return `${base}${path}${isFile ? "" : "/"}${rest}`;
+}
+
+/** The path of this page, from where the site begins. */
+export function here() {
+  const { base } = document.documentElement.dataset;
+  if (!base) return location.pathname;
+  const path = location.pathname.slice(new URL(base).pathname.length - 1);
+  return path.replace(/(?<=.)\/$|\/index\.html$/, "") || "/";
+}
+
+/** Calls back once the page is hydrated: at once where no module hydrates it. */
+export function whenHydrated(act) {
+  const root = document.documentElement;
+  const hasModule = document.querySelector("link[rel=modulepreload]") !== null;
+  if (!hasModule || root.dataset.hydrated === "true") return act();
+  const watch = new MutationObserver(() => {
+    if (root.dataset.hydrated !== "true") return;
+    watch.disconnect();
+    act();
+  });
+  watch.observe(root, { attributeFilter: ["data-hydrated"] });
+}
+
 /** The first element that a selector names and that is in view. */
 export function visible(selector) {
   return [...document.querySelectorAll(selector)].find(isReachable);
@@ -37,7 +67,7 @@ export async function ask(question, id, query = design()) {
 /** Opens a design here where this is the explorer, as one step that can be taken back. */
 export function openDesign(query, step) {
   const results = document.getElementById("results");
-  if (!isExplorer() || !results) return void (location.href = `/?${query}`);
+  if (!isExplorer() || !results) return void (location.href = at(`/?${query}`));
   const link = document.createElement("a");
   link.href = `/?${query}`;
   link.dataset.step = step;
@@ -126,7 +156,7 @@ export function explain(metric) {
   const name = CSS.escape(metric);
   const button = visible(`[data-metric=${name}] .info, .explain[data-metric=${name}]`);
   if (button) return button.click();
-  if (design() === undefined) return void (location.href = `/#explain-${metric}`);
+  if (design() === undefined) return void (location.href = at(`/#explain-${metric}`));
   dispatchEvent(new CustomEvent("moescape-explain", { detail: metric }));
 }
 
@@ -177,10 +207,15 @@ export async function copy(text, what) {
   }
 }
 
+/** The whole address of a design, or of this page where there is none. */
+export function addressOf(query) {
+  return query === undefined ? location.href : new URL(at(`/?${query}`), location.href).href;
+}
+
 /** Puts the link of the design, or the address of any other page, on the clipboard. */
 export async function copyLink() {
   const query = document.querySelector(".page") ? design() : undefined;
-  const address = query === undefined ? location.href : `${location.origin}/?${query}`;
+  const address = addressOf(query);
   try {
     await navigator.clipboard.writeText(address);
     announce("Link copied");
@@ -224,7 +259,8 @@ export function cookie(name) {
 
 /** Keeps a choice for a year, as the modules do. */
 export function keep(name, value) {
-  document.cookie = `${name}=${value}; Path=/; Max-Age=31536000; SameSite=Lax`;
+  const path = new URL(at("/"), location.href).pathname;
+  document.cookie = `${name}=${value}; Path=${path}; Max-Age=31536000; SameSite=Lax`;
 }
 
 /** Whether the page is dark, by its reader's choice or the system's. */

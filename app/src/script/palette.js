@@ -33,7 +33,7 @@ if (isChinese) {
 }
 
 async function fetchRegistry() {
-  registry ??= fetch("/palette.json").then((answer) => {
+  registry ??= fetch(page.at("/palette.json")).then((answer) => {
     if (!answer.ok) throw new Error(answer.statusText);
     return answer.json();
   });
@@ -65,7 +65,7 @@ function valueOf(id) {
 /** Sets a knob through its control, which shows any mistake in the value. */
 function setKnob({ id, label }, value) {
   const control = page.control(id);
-  if (!control) return void (location.href = `/?${id}=${encodeURIComponent(value)}`);
+  if (!control) return void (location.href = page.at(`/?${id}=${encodeURIComponent(value)}`));
   if (control.closest(".chips")) {
     const query = new URLSearchParams(page.design());
     query.set(id, value);
@@ -95,7 +95,7 @@ function knobEntry(knob, words) {
     names,
     run: () => {
       if (page.control(knob.id)) page.goToKnob(knob.id);
-      else location.href = `/#knob-${knob.id}`;
+      else location.href = page.at(`/#knob-${knob.id}`);
     },
   };
 }
@@ -123,7 +123,7 @@ function chapterEntry({ address, title, part, chinese }, words) {
     names: [part || title, chinese[1] || chinese[0], ...words],
     beside: ["guide", title, chinese[0]],
     weight: 0.4,
-    run: () => void (location.href = address),
+    run: () => void (location.href = page.at(address)),
   };
 }
 
@@ -142,7 +142,9 @@ function copyEntry({ id, label }) {
 function presetEntry({ id, title, story, machine }, words) {
   const run = () => {
     const select = document.getElementById("preset");
-    if (!page.isExplorer() || !select) return void (location.href = `/?v=1&preset=${id}`);
+    if (!page.isExplorer() || !select) {
+      return void (location.href = page.at(`/?v=1&preset=${id}`));
+    }
     select.value = id;
     select.dispatchEvent(new Event("change", { bubbles: true }));
   };

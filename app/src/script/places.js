@@ -47,7 +47,7 @@ const NO_TABLE = { views: [], words: {} };
 function openPage(address) {
   const query = page.isExplorer() ? page.design() : undefined;
   const goesAlong = query !== undefined && TAKES_DESIGN.includes(address);
-  location.href = goesAlong ? `${address}?${query}` : address;
+  location.href = page.at(goesAlong ? `${address}?${query}` : address);
 }
 
 function place(kind, title, words, letter, run) {
@@ -64,7 +64,7 @@ function named({ views, words }) {
     const letter = VIEWS.find(([, known]) => known === id)?.[0];
     const own = [title, ...(words[`view:${id}`] ?? [])];
     // A study is written anew as the design changes; its place stays.
-    const run = () => element ? page.goToView(element) : (location.href = `/#view-${id}`);
+    const run = () => element ? page.goToView(element) : (location.href = page.at(`/#view-${id}`));
     return place("View", heading || title, own, letter, run);
   });
 }
@@ -164,7 +164,7 @@ function openSettings() {
   const query = page.design();
   const here = page.isExplorer() && query !== undefined ? `/?${query}` : undefined;
   const back = here ?? `${location.pathname}${location.search}`;
-  location.href = `/settings?back=${encodeURIComponent(back)}`;
+  location.href = page.at(`/settings?back=${encodeURIComponent(back)}`);
 }
 
 function switchKeys() {

@@ -4,14 +4,24 @@
 // hashed, so that a page only ever gets the module that it was written for, whatever build it is
 // of. Pages come from the server as long as there is one. The explorer's links differ only by
 // their query, so that one cached page stands for all of them: a mark in it says that it was
-// written for the first design, and the explorer then follows the address.
+// written for the first design, and the explorer then follows the address. In a folder of files
+// that holds for every page, and all of them are kept.
 
 const VERSION = "VERSION";
 const FILES = ["FILES"];
 const MODULE = "MODULE";
 const STYLE = "STYLE";
 
+/** Pages of a folder of files; a server has none. */
+const PAGES = [];
+
 const CACHE = `moescape-${VERSION}`;
+
+/** The address of a file, from where the site begins. */
+const at = (path) => new URL(path.slice(1), new URL("./", location.href)).href;
+
+/** The path of an address, from where the site begins. */
+const pathOf = ({ pathname }) => pathname.slice(new URL("./", location.href).pathname.length - 1);
 
 /** Files without a hash in their names: the server's are newer. */
 const NAMED = ["/favicon.svg", "/manifest.webmanifest", "/palette.json", "/glossary.json"];
@@ -24,7 +34,7 @@ const MAX_PAGES = 30;
 
 /** The explorer's page for the first design, with a mark that says so. */
 async function shell() {
-  const answer = await fetch("/", { headers: { accept: "text/html" }, cache: "no-store" });
+  const answer = await fetch(at("/"), { headers: { accept: "text/html" }, cache: "no-store" });
   const text = await answer.text();
   // Between two builds it may be that of another one, whose files aren't here.
   if (!answer.ok || !text.includes(MODULE)) throw new Error("the page is of another build");
@@ -36,8 +46,8 @@ async function shell() {
 
 async function install() {
   const cache = await caches.open(CACHE);
-  await cache.put("/shell", await shell());
-  await cache.addAll([...FILES, ...NAMED]);
+  if (PAGES.length === 0) await cache.put(at("/shell"), await shell());
+  await cache.addAll([...FILES, ...NAMED, ...PAGES].map(at));
 }
 
 /** Removes the caches of older builds but the last one, of which a page may still be open. */
@@ -84,10 +94,10 @@ function offlinePage() {
   const text = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Offline · Moescape</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="${STYLE}"></head>
+<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="${at(STYLE)}"></head>
 <body><main class="not-found"><h1>You are offline</h1>
 <p>This page comes from the server, which can't be reached now. The explorer works without it.</p>
-<p><a class="button primary" href="/">Open the explorer</a> <a class="button" href="">Try again</a>
+<p><a class="button primary" href="${at("/")}">Open the explorer</a> <a class="button" href="">Try again</a>
 </p></main></body></html>`;
   const own = ["style-src", "font-src", "img-src"].map((kind) => `${kind} 'self'`).join("; ");
   const headers = {
@@ -97,21 +107,30 @@ function offlinePage() {
   return new Response(text, { status: 200, headers });
 }
 
+/** Serves a page from the cache, if it is there. */
+async function serveCached(request, path) {
+  // Its addresses of others begin where the page is: as a server, it leads there.
+  if (PAGES.includes(`${path}/`)) {
+    return Response.redirect(at(`${path}/`) + new URL(request.url).search);
+  }
+  const cache = await caches.open(CACHE);
+  const key = PAGES.length > 0 ? at(path) : path === "/" ? at("/shell") : request;
+  return cache.match(key, { ignoreVary: true });
+}
+
 /** Serves a page from the server, else from the cache. */
-async function servePage(event, { pathname }) {
+async function servePage(event, path) {
   const { request } = event;
   try {
     const answer = await fetch(request);
     // A proxy whose server is gone.
     if (answer.status === 502 || answer.status === 504) throw new Error("no server");
-    if (answer.ok && CACHED_PAGES.test(pathname)) {
+    if (answer.ok && PAGES.length === 0 && CACHED_PAGES.test(path)) {
       event.waitUntil(keepPage(request, answer.clone()));
     }
     return answer;
   } catch {
-    const cache = await caches.open(CACHE);
-    const key = pathname === "/" ? "/shell" : request;
-    return (await cache.match(key, { ignoreVary: true })) ?? offlinePage();
+    return (await serveCached(request, path)) ?? offlinePage();
   }
 }
 
@@ -125,7 +144,8 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== location.origin) return;
-  if (request.mode === "navigate") event.respondWith(servePage(event, url));
-  else if (url.pathname.startsWith("/pkg/")) event.respondWith(serveHashed(request));
-  else if (NAMED.includes(url.pathname)) event.respondWith(serveNamed(request));
+  const path = pathOf(url);
+  if (request.mode === "navigate") event.respondWith(servePage(event, path));
+  else if (path.startsWith("/pkg/")) event.respondWith(serveHashed(request));
+  else if (NAMED.includes(path)) event.respondWith(serveNamed(request));
 });

@@ -9,7 +9,9 @@ const figure = document.getElementById("timeline");
 async function draw() {
   try {
     const module = await import("/pkg/studies.js");
-    await module.default({ module_or_path: "/pkg/studies_bg.wasm" });
+    await module.default({
+      module_or_path: new URL("/pkg/studies_bg.wasm", import.meta.url),
+    });
     module.choose_memory_unit(document.documentElement.dataset.units ?? "");
     module.draw_timeline();
   } catch {

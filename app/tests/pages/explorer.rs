@@ -218,6 +218,28 @@ fn the_theme_is_the_visitors_choice_and_nothing_else() {
 }
 
 #[test]
+fn a_line_that_stays_as_it_is_asks_what_the_explorers_asks() {
+    let design = model::design::link::decode("preset=glm-4.5&cluster.num_devices=256").unwrap();
+    let still = Html::new(&present::form::find_bar::still(&design).into_string());
+    let live = document("?preset=glm-4.5&cluster.num_devices=256");
+    let bar = ".find-bar";
+    for page in [&still, &live] {
+        assert_eq!(page.attribute(&format!("{bar} [name='find.devices']"), "value"), "256");
+        let own = format!("{bar} [name='find.model'] option[value='']");
+        assert_eq!(page.text(&own), "GLM-4.5 355B");
+    }
+    for name in ["from", "model", "devices", "accelerator", "step_tokens"] {
+        let control = format!("{bar} [name='find.{name}']");
+        let options = |page: &Html| page.texts(&format!("{control} option"));
+        assert_eq!(options(&still), options(&live), "{name}");
+        for attribute in ["placeholder", "aria-label", "inputmode"] {
+            let is_same = |page: &Html| page.has(&format!("{control}[{attribute}]"));
+            assert_eq!(is_same(&still), is_same(&live), "{name} {attribute}");
+        }
+    }
+}
+
+#[test]
 fn scripts_are_there_only_when_the_site_is_built() {
     let module = |module: &Module| {
         let (js, wasm) = (format!("/pkg/{}.1.js", module.name()), module.name());
@@ -231,6 +253,8 @@ fn scripts_are_there_only_when_the_site_is_built() {
         find: "/pkg/find.1.js".to_owned(),
         finder: "/pkg/finder.1.js".to_owned(),
         habits: "/pkg/habits.1.js".to_owned(),
+        early: "/pkg/early.1.js".to_owned(),
+        folder: "/pkg/folder.1.js".to_owned(),
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
         font: "/pkg/inter.4.woff2".to_owned(),

@@ -149,6 +149,46 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Maximum number of answers.
+    const MAX: usize = 200;
+
+    /// Rule of what is no answer.
+    pub const WRONG: &'static str = "wrong_answer";
+
+    /// Adds an answer by the name of its question: a knob's id, `env NAME`, `arg N` or `model`.
+    ///
+    /// # Errors
+    /// A name that no question has.
+    pub fn add(&mut self, name: &str, value: &str) -> Result<(), KnobError> {
+        let wrong = |detail: String| KnobError {
+            rule: Self::WRONG,
+            knob: "answer".to_owned(),
+            detail,
+            nearest: Vec::new(),
+        };
+        let value = value.trim();
+        if value.is_empty() {
+            return Ok(());
+        }
+        let count = self.knobs.len() + self.variables.len() + self.arguments.len();
+        if count >= Self::MAX {
+            return Err(wrong(format!("at most {} answers are taken", Self::MAX)));
+        }
+        if name == "model" {
+            self.model = Some(value.to_owned());
+        } else if let Some(variable) = name.strip_prefix("env ") {
+            self.variables.insert(variable.to_owned(), value.to_owned());
+        } else if let Some(place) = name.strip_prefix("arg ") {
+            // Arguments before and behind it may be left open.
+            let not_one = |_| wrong(format!("`{name}` is no argument's place"));
+            place.parse::<u8>().map_err(not_one)?;
+            self.variables.insert(place.to_owned(), value.to_owned());
+        } else {
+            self.knobs.push((KnobId::find(name)?, value.to_owned()));
+        }
+        Ok(())
+    }
+
     /// The knob's answer: the last one counts.
     #[must_use]
     pub(crate) fn knob(&self, knob: KnobId) -> Option<&str> {

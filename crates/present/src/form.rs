@@ -5,6 +5,8 @@
 
 pub mod knob;
 pub mod lists;
+pub mod files;
+pub mod find_bar;
 
 use maud::{Markup, PreEscaped, Render, html};
 

@@ -9,6 +9,7 @@ pub mod headline;
 pub mod memory_state;
 pub mod memory_view;
 pub mod numbers;
+pub mod headline_list;
 pub mod objective;
 pub mod outside;
 pub mod parity;

@@ -29,3 +29,5 @@ pub mod study;
 pub mod timeline;
 
 pub mod page;
+
+pub mod written;

@@ -3,6 +3,7 @@
 pub mod budget;
 pub mod compare;
 pub mod find;
+pub mod import;
 pub mod ladder;
 pub mod results;
 pub mod review;

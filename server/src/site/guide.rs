@@ -50,6 +50,11 @@ images! {
     "sweep-light.png"
 }
 
+/// Names of all pictures.
+pub(crate) fn image_names() -> impl Iterator<Item = &'static str> {
+    IMAGES.iter().map(|(name, _)| *name)
+}
+
 /// A picture, PNG, by the name of its file in `docs/images`.
 pub(crate) fn image(name: &str) -> Option<&'static [u8]> {
     IMAGES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes)

@@ -111,6 +111,9 @@ pub(crate) fn assemble(
     if let Some(main) = habits.last() {
         names["scripts"]["habits"] = main.clone().into();
     }
+    if let Some(folder) = habits.iter().find(|it| it.starts_with(FOLDER)) {
+        names["scripts"]["folder"] = folder.clone().into();
+    }
     package.compress(quality)?;
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
     let service_worker = service_worker(texts.service_worker, &names, &habits);
@@ -119,6 +122,9 @@ pub(crate) fn assemble(
     remove(&site)?;
     fs::rename(&fresh, &site).with_context(|| format!("cannot write {}", site.display()))
 }
+
+/// Beginning of the address of the script that only a folder of files has.
+const FOLDER: &str = "/pkg/folder.";
 
 /// Names of the files that make up the explorer.
 const EXPLORER: [&str; 10] = [
@@ -140,8 +146,9 @@ fn service_worker(text: &str, names: &serde_json::Value, habits: &[String]) -> S
     let name = |path: &str| names.pointer(path).and_then(|name| name.as_str());
     let own = EXPLORER.into_iter().filter_map(|path| name(path).map(str::to_owned));
     // Who reads another language gets its files with the first page, and they are kept then.
+    // A server's pages need no script of a folder.
     let is_common = |file: &&String| {
-        !["/pkg/chinese.", "/pkg/translate."].iter().any(|it| file.starts_with(it))
+        !["/pkg/chinese.", "/pkg/translate.", FOLDER].iter().any(|it| file.starts_with(it))
     };
     let habits = habits.iter().filter(is_common).cloned();
     let files: Vec<String> = own.chain(habits).collect();

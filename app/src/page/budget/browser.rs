@@ -9,6 +9,7 @@ use present::site::Page;
 use super::state::State;
 use crate::browser::dom::{focus_again, followed};
 use crate::browser::follow_state;
+use crate::panel::address::follow_address;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
@@ -16,6 +17,7 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
         true => "This design can't train.".to_owned(),
         false => state.outcome.with_shown(labels::headline),
     };
+    follow_address(asked, move |asked| state.ask(asked));
     follow_state(move || state.outcome.with_asked(BudgetInput::address), spoken)
 }
 

@@ -7,10 +7,10 @@ use crate::browser::pins;
 
 /// Address of the comparison of the pinned designs; `None` while there are none, or these are shown
 /// already.
-pub(super) fn pinned(raw: &str) -> RwSignal<Option<String>> {
+pub(super) fn pinned() -> RwSignal<Option<String>> {
     let address = RwSignal::new(None);
-    let shown = Chosen::read(raw).0.designs;
     Effect::new(move || {
+        let shown = Chosen::read(&window().location().search().unwrap_or_default()).0.designs;
         let pinned = pins::read();
         if !pinned.designs.is_empty() && pinned.designs != shown {
             address.set(Some(pinned.address()));

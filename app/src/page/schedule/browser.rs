@@ -10,6 +10,7 @@ use present::site::Page;
 use super::state::State;
 use crate::browser::dom::{focus_again, followed};
 use crate::browser::follow_state;
+use crate::panel::address::follow_address;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
@@ -17,6 +18,7 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
         Some(_) => "This schedule can't run.".to_owned(),
         None => state.with_shown(labels::headline),
     };
+    follow_address(query::decode, move |input| state.ask(input));
     follow_state(move || query::address(&state.input()), spoken)
 }
 

@@ -15,6 +15,7 @@ use present::site::Page;
 use super::state::State;
 use crate::browser::dom::{focus_again, followed};
 use crate::browser::{fetched, follow_state};
+use crate::panel::address::follow_address;
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
@@ -23,6 +24,7 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
         true => "This design can't serve.".to_owned(),
         false => state.outcome.with_shown(labels::headline),
     };
+    follow_address(design, move |design| state.ask(design));
     follow_state(move || state.outcome.with_asked(address), spoken)
 }
 

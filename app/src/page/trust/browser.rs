@@ -1,6 +1,7 @@
 //! What only a browser does on this page: it fetches the runs, keeps the address in step with the
 //! filter, and follows the page's own links without loading it again.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,9 @@ use web_sys::js_sys::{Array, Reflect};
 use super::runs::Runs;
 use crate::browser::dom::{clicked_link, focus_again};
 use crate::browser::download::closest;
+use crate::browser::folder::at;
 use crate::browser::{Later, replace_address};
+use crate::panel::address::follow_address;
 
 /// The address follows when the filter has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
@@ -39,6 +42,14 @@ pub(super) fn install(runs: Runs) {
         });
         on_cleanup(move || listeners.into_iter().for_each(|listener| listener.remove()));
     });
+    follow_address(
+        |raw| Ok::<_, Infallible>(Filter::from_query(raw)),
+        move |filter| {
+            asked.set_value(true);
+            runs.filter.set(filter);
+            get(runs);
+        },
+    );
     let address = Later::new(ADDRESS_DELAY);
     Effect::new(move |is_first: Option<()>| {
         let to = runs.filter.with(Filter::address);
@@ -65,7 +76,7 @@ fn get(runs: Runs) {
 
 /// Gets the runs from the server.
 async fn fetch() -> Result<Vec<Row>, JsValue> {
-    let response = JsFuture::from(window().fetch_with_str(JSON_PATH)).await?;
+    let response = JsFuture::from(window().fetch_with_str(&at(JSON_PATH))).await?;
     let response: web_sys::Response = response.dyn_into()?;
     if !response.ok() {
         return Err(JsValue::NULL);

@@ -6,39 +6,12 @@ use model::ground::text::shorten;
 
 use crate::refusal::Refusal;
 
-/// Maximum number of answers.
-const MAX_ANSWERS: usize = 200;
-
-/// Rule of what is no answer.
-const WRONG_ANSWER: &str = "wrong_answer";
-
-/// Adds an answer by the name of its question: a knob's id, `env NAME`, `arg N` or `model`.
-///
-/// # Errors
-/// A name that no question has.
-pub fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), Refusal> {
-    let wrong = |detail: String| Refusal::new(WRONG_ANSWER, "answer", detail);
-    let value = value.trim();
-    if value.is_empty() {
-        return Ok(());
-    }
-    let count = answers.knobs.len() + answers.variables.len() + answers.arguments.len();
-    if count >= MAX_ANSWERS {
-        return Err(wrong(format!("at most {MAX_ANSWERS} answers are taken")));
-    }
-    if name == "model" {
-        answers.model = Some(value.to_owned());
-    } else if let Some(variable) = name.strip_prefix("env ") {
-        answers.variables.insert(variable.to_owned(), value.to_owned());
-    } else if let Some(place) = name.strip_prefix("arg ") {
-        // Arguments before and behind it may be left open.
-        let not_one = |_| wrong(format!("`{name}` is no argument's place"));
-        place.parse::<u8>().map_err(not_one)?;
-        answers.variables.insert(place.to_owned(), value.to_owned());
-    } else {
-        answers.knobs.push((KnobId::find(name)?, value.to_owned()));
-    }
-    Ok(())
+/// Adds an answer by the name of its question.
+fn add(answers: &mut Answers, name: &str, value: &str) -> Result<(), Refusal> {
+    answers.add(name, value).map_err(|error| match error.rule == Answers::WRONG {
+        true => Refusal::new(Answers::WRONG, &error.knob, error.detail),
+        false => error.into(),
+    })
 }
 
 /// Adds `KNOB=VALUE`.
@@ -72,7 +45,7 @@ pub(super) fn env(answers: &mut Answers, setting: &str) -> Result<(), Refusal> {
 
 /// What stands before and behind the equals sign.
 fn halves<'a>(text: &'a str, at: &str, form: &str) -> Result<(&'a str, &'a str), Refusal> {
-    let wrong = || Refusal::new(WRONG_ANSWER, at, format!("{form}, not `{}`", shorten(text)));
+    let wrong = || Refusal::new(Answers::WRONG, at, format!("{form}, not `{}`", shorten(text)));
     text.split_once('=').ok_or_else(wrong)
 }
 

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use model::catalogue::accelerator::AcceleratorId;
 use model::ground::choice::Choice;
 use operations::calibrate::{agreement, measured, verdict};
+use present::form::files::{FileForm, listed, presets};
 use present::form::{Control, copied, input, options, select, textarea};
 use present::format::{counted, percent, significant, unbroken};
 use present::page::trust::words;
@@ -20,7 +21,6 @@ use validation::own::Calibration;
 use validation::own::report::{ConstantChange, Measured};
 
 use super::calibrate::{Form, MAX_BYTES, Refused, found, read_form, too_large};
-use crate::http::file_form::{FileForm, listed, presets};
 use crate::http::static_page::Reading;
 use crate::net::client::Client;
 use crate::net::problem::Problem;

@@ -12,8 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::design::Design;
 use model::{MODEL_VERSION, Plan, design::link};
 use present::format;
-use present::insight::headline::headlines;
-use present::insight::memory_state;
+use present::insight::headline_list;
 use present::insight::numbers::Numbers;
 use present::study::options::Options;
 use present::study::{Study, Width, answer};
@@ -169,29 +168,12 @@ fn body(design: &Design, address: &str, which: Panel) -> Markup {
 
 fn panel(numbers: &Numbers, which: Panel) -> Markup {
     match which {
-        Panel::Headline => headline(numbers, "embed-numbers card"),
+        Panel::Headline => headline_list::listed(numbers, "embed-numbers card"),
         Panel::Study(study) => {
             PreEscaped(answer::html(study, numbers, Width::Any, Options::default(), &[]))
         }
         Panel::Timeline => of_plan::still(numbers, TIMELINE_WIDTH)
             .map_or_else(|why| html! { p.card { (why) } }, PreEscaped),
-    }
-}
-
-/// The headline numbers as a list of this class, and whether they fit.
-pub(super) fn headline(numbers: &Numbers, class: &str) -> Markup {
-    let memory = memory_state::said_class(numbers.estimate.metrics.memory_state());
-    html! {
-        dl class=(class) {
-            @for headline in headlines(numbers) {
-                div data-metric=(headline.metric.metric().name) {
-                    dt { (headline.title) }
-                    dd.embed-number { (headline.shown) }
-                    dd.muted { (headline.line) }
-                }
-            }
-        }
-        p class=(memory) { (memory_state::sentence(numbers)) }
     }
 }
 

@@ -4,7 +4,6 @@
 //! on to an address at which the server searches and writes the same into the page. What a form
 //! sends is led on to the address of the design that it comes to.
 
-use app::panel::find_bar;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -14,6 +13,7 @@ use model::ground::knob::KnobError;
 use model::search::find::StrategySearch;
 use operations::Refusal;
 use operations::find::search;
+use present::form::find_bar;
 use present::page::find::answer;
 use present::page::find::form::{self, ResultPart};
 use present::page::find::request::{Request, address};
@@ -88,7 +88,7 @@ impl Page<'_> {
                 noscript { meta http-equiv="refresh" content={ "0;url=" (there) }; }
             }
         };
-        let line = find_bar::boxes(&self.request.query.design);
+        let line = find_bar::boxes(&self.request.query.design).into_string();
         let design = link::encode(&self.request.query.design);
         let page = Reading {
             page: Some(site::Page::Find),

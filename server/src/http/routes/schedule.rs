@@ -3,8 +3,7 @@
 
 use axum::extract::Request;
 use axum::response::Redirect;
-use model::design::link;
-use present::page::schedule::{of_design, query};
+use present::written::schedule_of;
 
 use crate::net::problem::Problem;
 use crate::net::work::off_thread;
@@ -12,10 +11,6 @@ use crate::net::work::off_thread;
 /// A design that breaks a rule, or that isn't understood, leads to the page that says so.
 pub(super) async fn redirect(request: Request) -> Result<Redirect, Problem> {
     let raw = request.uri().query().unwrap_or_default().to_owned();
-    let address = off_thread(move || {
-        let input = link::decode(&raw).ok().and_then(|design| of_design(&design));
-        input.map_or_else(|| format!("/?{raw}"), |input| query::address(&input))
-    });
-    let address = address.await?;
+    let address = off_thread(move || schedule_of(&raw)).await?;
     Ok(Redirect::to(&address))
 }

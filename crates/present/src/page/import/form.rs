@@ -1,11 +1,10 @@
 //! The form of `/import`, as HTML.
 
-use axum::http::StatusCode;
 use maud::{Markup, html};
-use present::form::{options, select, textarea};
-use present::site::Page;
 
-use crate::http::file_form::{FileForm, presets};
+use crate::form::files::{FileForm, presets};
+use crate::form::{options, select, textarea};
+use crate::site::Page;
 
 /// Formats of texts, by the names that the API has.
 const FORMATS: [(&str, &str); 6] = [
@@ -17,49 +16,21 @@ const FORMATS: [(&str, &str); 6] = [
     ("design", "Moescape's design file: JSON or TOML"),
 ];
 
-/// The sent form.
-#[derive(Debug, Default)]
-pub(super) struct Form {
-    /// Format of the text, by name.
-    pub(super) format: String,
-    /// Preset for everything that the file doesn't specify, by id; may be empty.
-    pub(super) preset: String,
-    /// Text that was pasted.
-    pub(super) text: String,
-    /// Names and bytes of the files that were chosen.
-    pub(super) files: Vec<(String, Vec<u8>)>,
-    /// Answers by the names of their questions.
-    pub(super) answers: Vec<(String, String)>,
-}
-
 /// Input of the form, to be shown in it again.
-#[derive(Default)]
-pub(super) struct Asked {
-    pub(super) format: String,
-    pub(super) preset: String,
-    pub(super) text: String,
+#[derive(Debug, Default)]
+pub(super) struct Asked<'a> {
+    pub(super) format: &'a str,
+    pub(super) preset: &'a str,
+    pub(super) text: &'a str,
     /// Reason why there is no answer.
-    pub(super) why: Option<(StatusCode, String)>,
-    /// The status of a page with an answer.
-    pub(super) status: StatusCode,
-}
-
-impl Asked {
-    pub(super) fn from_form(form: &Form) -> Self {
-        Self {
-            format: form.format.clone(),
-            preset: form.preset.clone(),
-            text: form.text.clone(),
-            ..Self::default()
-        }
-    }
+    pub(super) why: Option<&'a str>,
 }
 
 /// Content of the page.
-pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
+pub(super) fn html(asked: &Asked<'_>, answer: Option<&Markup>) -> Markup {
     html! {
         @if answer.is_none() { h1 { "Import a design" } }
-        @if let Some((_, why)) = &asked.why { p.share-refused role="alert" { (why) } }
+        @if let Some(why) = asked.why { p.share-refused role="alert" { (why) } }
         @if let Some(answer) = answer { (answer) }
         section.card.import-card {
             @if answer.is_none() {
@@ -80,10 +51,10 @@ pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
     }
 }
 
-fn form(asked: &Asked) -> Markup {
-    let text = textarea(10, &asked.text).set("maxlength", &interchange::MAX_BYTES.to_string());
-    let format = select(options(FORMATS, &asked.format)).id("import-format").name("format");
-    let preset = presets(&asked.preset).id("import-preset");
+fn form(asked: &Asked<'_>) -> Markup {
+    let text = textarea(10, asked.text).set("maxlength", &interchange::MAX_BYTES.to_string());
+    let format = select(options(FORMATS, asked.format)).id("import-format").name("format");
+    let preset = presets(asked.preset).id("import-preset");
     let label = "For everything the file doesn't specify, use";
     let about = "For a config.json everything but the model's shape, for a script the cluster.";
     let form = FileForm {

@@ -1,19 +1,20 @@
 //! Result of an import, as HTML: the design with its numbers, and every list of the import.
 
 use interchange::{Format, Import, Question};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use model::catalogue::preset::PresetKind;
 use model::design::link;
 use model::design::violation::{Nearest, Violation};
 use model::design::{Design, KnobId};
 use model::ground::knob::Kind;
-use present::form::lists::{self, preset_groups};
-use present::form::{hidden, input, select};
-use present::format::{counted, whole};
-use present::insight::numbers::Numbers;
 
-use crate::http::file_form::listed;
-use crate::http::routes::embed::headline;
+use crate::form::files::listed;
+use crate::form::find_bar;
+use crate::form::lists::{self, preset_groups};
+use crate::form::{hidden, input, select};
+use crate::format::{counted, whole};
+use crate::insight::headline_list;
+use crate::insight::numbers::Numbers;
 
 /// The answer.
 pub(super) fn html(import: &Import, answers: &[(String, String)], file: Option<&str>) -> Markup {
@@ -53,7 +54,7 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
     let count = |list: usize, one: &str, many: &str| counted(list as u64, one, many);
     html! {
         h1 { "Imported" }
-        (PreEscaped(app::panel::find_bar::still(design)))
+        (find_bar::still(design))
         section.card.import-card {
             p {
                 (named(file)) " was read as " (import.dialect) ". "
@@ -83,7 +84,7 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
                 p.muted { "Not in the text, and free for Find: " (free.join(", ")) "." }
             }
             @match Numbers::of(design) {
-                Some(numbers) => (headline(&numbers, "embed-numbers")),
+                Some(numbers) => (headline_list::listed(&numbers, "embed-numbers")),
                 None => (violations(design, &import.violations)),
             }
             (ways(design))
