@@ -210,6 +210,15 @@ fn no_knob_is_shown_that_the_estimate_does_not_use() {
 }
 
 #[test]
+fn what_is_folded_away_is_read_without_a_script_and_has_no_controls_yet() {
+    let page = document("memory.recompute_granularity=none");
+    let folded = "details.fold [data-knob='memory.recompute_granularity']";
+    assert_eq!(page.text(&format!("{folded} dt")), "Recompute");
+    assert_eq!(page.text(&format!("{folded} dd")), "none");
+    assert!(!page.has("details.fold input") && page.has("#knobs > section > .knob input"));
+}
+
+#[test]
 fn the_theme_is_the_visitors_choice_and_nothing_else() {
     let themed = |theme: &str| document_with(ThemeCookie(Some(theme.to_owned())));
     assert_eq!(themed("dark").attribute("html", "data-theme"), "dark");

@@ -83,16 +83,16 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         Study::Solve => waiting(study, solve::TITLE),
         Study::Transfer => waiting(study, transfer::TITLE),
         Study::Roofline => waiting(study, roofline::TITLE),
+        Study::Step => return html(study, numbers, Width::Any, Options::default(), &[]),
         Study::Nearest
         | Study::Memory
-        | Study::Step
         | Study::Communication
         | Study::Bubble
         | Study::Composition
         | Study::Balance
         | Study::Explanation
         | Study::Conventions => {
-            return html(study, numbers, Width::Any, Options::default(), &[]);
+            return html(study, numbers, Width::Later, Options::default(), &[]);
         }
     };
     markup.into_string()
