@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::preset::{Preset, PresetKind};
 use model::design::Design;
-use model::design::link;
 use model::ground::choice::Choice;
 use present::form::lists::{self, accelerators, presets};
 use present::format::amount;
@@ -33,7 +32,7 @@ impl Start {
     #[must_use]
     pub fn at_hand(explorer: Explorer) -> Self {
         Self {
-            link: Signal::derive(move || explorer.with_design(link::encode)),
+            link: Signal::derive(move || explorer.link()),
             model: Signal::derive(move || explorer.with_design(name::model)),
             devices: Signal::derive(move || explorer.with_design(|it| it.cluster.num_devices)),
             accelerator: Signal::derive(move || explorer.with_design(|it| it.cluster.accelerator)),
@@ -46,7 +45,7 @@ impl Start {
     #[must_use]
     pub fn with(design: &Design) -> Self {
         Self {
-            link: Signal::stored(link::encode(design)),
+            link: Signal::stored(model::design::link::encode(design)),
             model: Signal::stored(name::model(design)),
             devices: Signal::stored(design.cluster.num_devices),
             accelerator: Signal::stored(design.cluster.accelerator),

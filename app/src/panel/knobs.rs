@@ -108,7 +108,7 @@ fn search(explorer: Explorer) -> impl IntoView {
                 placeholder="Find a knob, such as EP or recompute (/)"
                 on:input=move |event| {
                     studies::ask_abouts(explorer);
-                    explorer.search.set(event_target_value(&event).trim().to_lowercase());
+                    explorer.search.set(event_target_value(&event).trim().to_ascii_lowercase());
                 }
                 on:keydown=move |event| {
                     if event.key() == "Escape" {
@@ -129,7 +129,7 @@ fn search(explorer: Explorer) -> impl IntoView {
 
 fn group(explorer: Explorer, spec: &'static Group) -> impl IntoView {
     let ids: Vec<KnobId> = spec.knobs().collect();
-    let title_id = format!("group-{}", spec.title.to_lowercase());
+    let title_id = format!("group-{}", spec.title.to_ascii_lowercase());
     let primary: Vec<_> = ids
         .iter()
         .filter(|id| id.knob().primary)
@@ -222,7 +222,10 @@ fn values(explorer: Explorer, section: Section) -> String {
                 @for id in lesser(section) {
                     @let knob = id.knob();
                     div data-knob=(id.id()) {
-                        dt { (knob.label) @if !knob.unit.is_empty() { ", " (knob.unit) } }
+                        dt {
+                            (knob.label)
+                            @if !knob.unit.is_empty() { span { ", " (knob.unit) } }
+                        }
                         dd { (spelled(&design.get(id))) }
                     }
                 }
@@ -273,7 +276,7 @@ fn any_found(explorer: Explorer, ids: Vec<KnobId>) -> Memo<bool> {
 /// Whether a knob matches a search in lower case: by label, id, other names and meaning.
 fn matches(abouts: &[About], id: KnobId, search: &str) -> bool {
     let knob = id.knob();
-    let holds = |text: &str| text.to_lowercase().contains(search);
+    let holds = |text: &str| text.to_ascii_lowercase().contains(search);
     search.is_empty()
         || holds(knob.label)
         || holds(knob.name)

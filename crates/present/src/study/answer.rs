@@ -76,6 +76,7 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
     let markup = match study {
         Study::Advice => advice::first(numbers),
         Study::Tradeoff => waiting(study, memory::TRADEOFF),
+        Study::Balance => waiting(study, balance::TITLE),
         Study::Schedules => waiting(study, schedules::TITLE),
         Study::Loads => loads::waiting(),
         Study::Sensitivity => waiting(study, sensitivity::TITLE),
@@ -89,7 +90,6 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         | Study::Communication
         | Study::Bubble
         | Study::Composition
-        | Study::Balance
         | Study::Explanation
         | Study::Conventions => {
             return html(study, numbers, Width::Later, Options::default(), &[]);
