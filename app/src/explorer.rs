@@ -68,6 +68,8 @@ pub type Beside = Arc<dyn Fn(Topic) -> Part + Send + Sync>;
 #[derive(Clone, Copy)]
 pub struct Explorer {
     design: RwSignal<Design>,
+    /// The design as a query string, which takes longer to write than most of what follows it.
+    link: Memo<String>,
     history: RwSignal<History>,
     /// Whether another design has been shown since the page was opened.
     moved: RwSignal<bool>,
@@ -119,6 +121,7 @@ impl Explorer {
         let resting = RwSignal::new(design.clone());
         let (preset, rows) = (RwSignal::new(design.preset), Rows::new(&design));
         let design = RwSignal::new(design);
+        let link = Memo::new(move |_| design.with(link::encode));
         let preset_design = Memo::new(move |_| preset.get().design());
         let title = Memo::new(move |_| design.with(name::title));
         let traced = RwSignal::new(None::<Arc<Plan>>);
@@ -151,6 +154,7 @@ impl Explorer {
         });
         let explorer = Self {
             design,
+            link,
             history: RwSignal::default(),
             moved: RwSignal::new(false),
             last_edited: RwSignal::new(None),
@@ -232,6 +236,12 @@ impl Explorer {
     /// Reads the design.
     pub fn with_design<T>(self, read: impl FnOnce(&Design) -> T) -> T {
         self.design.with(read)
+    }
+
+    /// The design as a query string.
+    #[must_use]
+    pub fn link(self) -> String {
+        self.link.get()
     }
 
     /// The preset that the design starts from.

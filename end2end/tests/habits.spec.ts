@@ -53,6 +53,7 @@ test("the palette offers a knob's legal values, and no others", async ({ page })
 
 test("a list is set to none from the palette", async ({ page }) => {
   await ready(page);
+  await page.locator("summary", { hasText: "Recompute, swap and states" }).click();
   const list = page.locator("[data-knob='memory.recompute_granularity'] select");
   await expect(list).toHaveValue("selective");
   await ask(page, "recompute_granularity none");

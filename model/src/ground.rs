@@ -5,6 +5,7 @@
 pub mod units;
 pub mod axis;
 pub mod choice;
+pub mod decimal;
 pub mod pareto;
 pub mod sorting;
 pub mod source;

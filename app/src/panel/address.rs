@@ -58,7 +58,7 @@ pub(super) fn install(explorer: Explorer) {
         load: StoredValue::new(String::new()),
         title: StoredValue::new(String::new()),
         last: StoredValue::new(0),
-        shown: StoredValue::new(untrack(|| explorer.with_design(link::encode))),
+        shown: StoredValue::new(untrack(|| explorer.link())),
         asked: StoredValue::new(None),
         patience: Later::new(NAVIGATION_TIMEOUT),
     };

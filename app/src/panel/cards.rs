@@ -2,7 +2,6 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::design::link;
 use model::ground::units::Bytes;
 use model::metric::MetricId;
 use model::training::estimate::Metrics;
@@ -67,7 +66,7 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
 
 /// The way from a step's time to what a run of such steps takes and costs.
 fn budget_link(explorer: Explorer) -> impl IntoView {
-    let address = move || format!("{}?{}", Page::Budget.path(), explorer.with_design(link::encode));
+    let address = move || format!("{}?{}", Page::Budget.path(), explorer.link());
     view! { <p><a href=address>"Days, cost and brief"</a></p> }
 }
 

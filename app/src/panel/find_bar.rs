@@ -4,7 +4,6 @@
 use leptos::prelude::*;
 use model::catalogue::accelerator::AcceleratorId;
 use model::catalogue::preset::{Preset, PresetKind};
-use model::design::link;
 use model::ground::choice::Choice;
 use present::form::find_bar::tokens_of_step;
 use present::form::lists::{self, accelerators, presets};
@@ -32,7 +31,7 @@ impl Start {
     #[must_use]
     pub fn at_hand(explorer: Explorer) -> Self {
         Self {
-            link: Signal::derive(move || explorer.with_design(link::encode)),
+            link: Signal::derive(move || explorer.link()),
             model: Signal::derive(move || explorer.with_design(name::model)),
             devices: Signal::derive(move || explorer.with_design(|it| it.cluster.num_devices)),
             accelerator: Signal::derive(move || explorer.with_design(|it| it.cluster.accelerator)),

@@ -3,7 +3,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::{MemoryState, design::link};
+use model::MemoryState;
 use present::format;
 use present::insight::memory_state;
 use present::insight::recorded::Recorded;
@@ -225,7 +225,7 @@ pub fn of_session() -> String {
 
 /// The explorer's: the places, the palette, undo and redo, the pin, and both menus.
 pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
-    let design = move || explorer.with_design(link::encode);
+    let design = move || explorer.link();
     view! {
         <header class="header">
             <div class="header-bar">
@@ -243,8 +243,7 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
 
 /// Sheets, which a script shows as dialogs, and the form that begins a review.
 fn ways_to_share(explorer: Explorer) -> impl IntoView {
-    let to =
-        move |page: &'static str| move || format!("{page}?{}", explorer.with_design(link::encode));
+    let to = move |page: &'static str| move || format!("{page}?{}", explorer.link());
     view! {
         <li>
             <a href=to("/share") data-sheet="Share this design">

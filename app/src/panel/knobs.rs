@@ -1,21 +1,22 @@
 //! The knobs in three groups: those that matter most in view, the rest folded with their changes
 //! counted, and a search over all of them.
 //!
-//! The rows of a fold are most of the page's controls, and out of view: each fold takes its own
-//! over after the page has been, so that no task of the browser is long.
+//! The rows of a fold are most of the page's controls, and out of view: the server writes the
+//! values alone, and a fold makes its rows when it is first opened, or told that it is.
 
-use leptos::either::Either;
 use leptos::html;
 use leptos::prelude::*;
+use maud::html as markup;
 use model::design::KnobId;
 use model::ground::knob::Section;
 use present::format;
 use present::words::about::About;
+use present::words::name::spelled;
 
 use super::knob::knob;
 use super::presets::presets;
 use super::studies;
-use crate::browser::{after_paint, takes_over};
+use crate::browser::on_server;
 use crate::explorer::Explorer;
 
 /// The id of the search box, which the key `/` goes to.
@@ -107,7 +108,7 @@ fn search(explorer: Explorer) -> impl IntoView {
                 placeholder="Find a knob, such as EP or recompute (/)"
                 on:input=move |event| {
                     studies::ask_abouts(explorer);
-                    explorer.search.set(event_target_value(&event).trim().to_lowercase());
+                    explorer.search.set(event_target_value(&event).trim().to_ascii_lowercase());
                 }
                 on:keydown=move |event| {
                     if event.key() == "Escape" {
@@ -128,7 +129,7 @@ fn search(explorer: Explorer) -> impl IntoView {
 
 fn group(explorer: Explorer, spec: &'static Group) -> impl IntoView {
     let ids: Vec<KnobId> = spec.knobs().collect();
-    let title_id = format!("group-{}", spec.title.to_lowercase());
+    let title_id = format!("group-{}", spec.title.to_ascii_lowercase());
     let primary: Vec<_> = ids
         .iter()
         .filter(|id| id.knob().primary)
@@ -154,24 +155,24 @@ fn group(explorer: Explorer, spec: &'static Group) -> impl IntoView {
 }
 
 fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<impl IntoView> {
-    let ids: Vec<KnobId> = offered(section).filter(|id| !id.knob().primary).collect();
+    let ids: Vec<KnobId> = lesser(section).collect();
     if ids.is_empty() {
         return None;
     }
     let place = NodeRef::<html::Div>::new();
-    let waits = StoredValue::new(takes_over());
-    let take = move || {
+    let waits = StoredValue::new(true);
+    let make = move || {
         if let (Some(true), Some(node)) = (waits.try_get_value(), place.get_untracked()) {
             waits.set_value(false);
-            take_over(explorer, section, node.into());
+            make_rows(explorer, section, node.into());
         }
     };
-    let rows = if waits.get_value() {
-        Effect::new(move || after_paint(Box::new(take)));
-        Either::Left(view! { <div class="fold-rows" node_ref=place inner_html=""></div> })
-    } else {
-        Either::Right(view! { <div class="fold-rows">{rows(explorer, section)}</div> })
-    };
+    // Opened before there was anybody to make them.
+    Effect::new(move || {
+        if place.get().is_some_and(|node| matches!(node.closest("details[open]"), Ok(Some(_)))) {
+            make();
+        }
+    });
     let any = any_found(explorer, ids.clone());
     let searching = Memo::new(move |_| !explorer.search.with(String::is_empty));
     let count = format::counted(ids.len() as u64, "knob", "knobs");
@@ -186,11 +187,11 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
     let view = view! {
         <details
             class="fold"
-            open=move || searching.get()
+            open=move || searching.get() && any.get()
             hidden=move || !any.get()
-            on:toggle=move |_| take()
+            on:toggle=move |_| make()
         >
-            <summary>
+            <summary on:click=move |_| make()>
                 <span>{title}</span>
                 <span class="muted">{count}</span>
                 <span class="fold-changes">{changes(explorer, ids)}</span>
@@ -198,36 +199,56 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
                     {move || broken.get().then_some("in a broken rule")}
                 </span>
             </summary>
-            {rows}
+            <div
+                class="fold-rows"
+                node_ref=place
+                inner_html=on_server(|| values(explorer, section))
+            ></div>
         </details>
     };
     Some(view)
 }
 
 /// The lesser knobs of a section.
-fn rows(explorer: Explorer, section: Section) -> Vec<impl IntoView> {
-    let ids = offered(section).filter(|id| !id.knob().primary);
-    ids.map(|id| knob(explorer, id, is_found(explorer, id))).collect()
+fn lesser(section: Section) -> impl Iterator<Item = KnobId> {
+    offered(section).filter(|id| !id.knob().primary)
 }
 
-/// Takes the rows of a fold over, or makes them anew where they aren't what the server wrote.
+/// The lesser knobs of a section with their values, as text.
+fn values(explorer: Explorer, section: Section) -> String {
+    explorer.with_design(|design| {
+        let list = markup! {
+            dl {
+                @for id in lesser(section) {
+                    @let knob = id.knob();
+                    div data-knob=(id.id()) {
+                        dt {
+                            (knob.label)
+                            @if !knob.unit.is_empty() { span { ", " (knob.unit) } }
+                        }
+                        dd { (spelled(&design.get(id))) }
+                    }
+                }
+            }
+        };
+        list.into_string()
+    })
+}
+
+/// Makes the rows of a fold in place of their values. They stay as long as the page.
 #[cfg(feature = "hydrate")]
-fn take_over(explorer: Explorer, section: Section, place: web_sys::HtmlElement) {
-    use leptos::mount::{hydrate_from, mount_to};
-
-    let make = move || rows(explorer, section);
-    // They stay as long as the page.
-    if untrack(|| explorer.has_moved() || !explorer.search.with(String::is_empty)) {
-        place.set_inner_html("");
-        mount_to(place, make).forget();
-    } else {
-        hydrate_from(place, make).forget();
-    }
+fn make_rows(explorer: Explorer, section: Section, place: web_sys::HtmlElement) {
+    let rows = move || {
+        let row = |id| knob(explorer, id, is_found(explorer, id));
+        lesser(section).map(row).collect::<Vec<_>>()
+    };
+    place.set_inner_html("");
+    leptos::mount::mount_to(place, rows).forget();
 }
 
-/// Nothing is taken over outside of a browser.
+/// No row is made outside of a browser.
 #[cfg(not(feature = "hydrate"))]
-fn take_over(_: Explorer, _: Section, _: web_sys::HtmlElement) {}
+fn make_rows(_: Explorer, _: Section, _: web_sys::HtmlElement) {}
 
 /// `n changed`, or nothing.
 fn changes(explorer: Explorer, ids: Vec<KnobId>) -> impl Fn() -> String + Send + Sync + 'static {
@@ -255,7 +276,7 @@ fn any_found(explorer: Explorer, ids: Vec<KnobId>) -> Memo<bool> {
 /// Whether a knob matches a search in lower case: by label, id, other names and meaning.
 fn matches(abouts: &[About], id: KnobId, search: &str) -> bool {
     let knob = id.knob();
-    let holds = |text: &str| text.to_lowercase().contains(search);
+    let holds = |text: &str| text.to_ascii_lowercase().contains(search);
     search.is_empty()
         || holds(knob.label)
         || holds(knob.name)

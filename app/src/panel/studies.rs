@@ -14,7 +14,7 @@ use web_sys::{Element, HtmlSelectElement};
 use super::{questions, trace};
 use crate::browser::download::{closest, elements};
 use crate::browser::folder::known;
-use crate::explorer::Explorer;
+use crate::explorer::{Explorer, NumbersOf};
 use crate::study_client::{Errand, StudyClient, link_of};
 
 /// Places of the studies on the page.
@@ -30,7 +30,12 @@ impl Studies {
     pub fn new(explorer: Explorer) -> Self {
         let hosts = Study::ALL.map(|_| NodeRef::new());
         Effect::new(move |client: Option<Rc<StudyClient>>| {
-            let query = explorer.with_numbers(|numbers| link::encode(numbers.plan.design()));
+            let query = match explorer.shown() {
+                NumbersOf::Design => explorer.link(),
+                NumbersOf::LastLegal | NumbersOf::Preset => {
+                    explorer.with_numbers(|numbers| link::encode(numbers.plan.design()))
+                }
+            };
             let rests = explorer.rests();
             let client = client.unwrap_or_else(|| {
                 let hosts = Study::ALL.into_iter().zip(hosts);

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use leptos::prelude::*;
-use model::{Plan, design::link};
+use model::Plan;
 use present::site::SCHEDULE_OF_DESIGN_PATH;
 use present::timeline::of_plan::{TITLE, caption, read, scene, written};
 
@@ -23,8 +23,7 @@ const NOTHING: &str = "This design breaks a rule, so it has no timeline.";
 
 /// From the explorer to its design's schedule alone.
 fn open_alone(explorer: Explorer) -> impl IntoView {
-    let address =
-        move || format!("{SCHEDULE_OF_DESIGN_PATH}?{}", explorer.with_design(link::encode));
+    let address = move || format!("{SCHEDULE_OF_DESIGN_PATH}?{}", explorer.link());
     view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
 }
 

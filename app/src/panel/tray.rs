@@ -57,7 +57,7 @@ impl Tray {
 
     /// Pins the current design.
     pub fn pin(self) {
-        let link = untrack(|| self.explorer.with_design(link::encode));
+        let link = untrack(|| self.explorer.link());
         self.change(|pins| {
             if let Some(place) = pins.designs.iter().position(|pin| pin.link == link) {
                 return format!("Already pinned as {}", letter(place));
@@ -78,7 +78,7 @@ impl Tray {
 
     fn address(self) -> String {
         let mut pins = self.pinned.get();
-        let link = self.explorer.with_design(link::encode);
+        let link = self.explorer.link();
         if pins.designs.len() < 2 && pins.designs.iter().all(|pin| pin.link != link) {
             pins.designs.push(Choice::new(link));
         }

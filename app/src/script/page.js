@@ -114,8 +114,11 @@ export function viewOf(id) {
 
 /** The box, list or tick with which a knob is set. */
 export function control(id) {
-  const row = document.querySelector(`[data-knob="${CSS.escape(id)}"]`);
-  return row?.querySelector(".number-box, .select, .tick-box, .chips input") ?? undefined;
+  const row = `[data-knob="${CSS.escape(id)}"]`;
+  // A fold makes its rows when it is first told that it is open.
+  document.querySelector(`.fold ${row}`)?.closest("details").dispatchEvent(new Event("toggle"));
+  const controls = ":is(.number-box, .select, .tick-box, .chips input)";
+  return document.querySelector(`${row} ${controls}`) ?? undefined;
 }
 
 /** Raises the sheet of knobs, where they are on one, and ends a search that may hide some. */

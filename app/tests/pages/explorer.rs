@@ -210,6 +210,15 @@ fn no_knob_is_shown_that_the_estimate_does_not_use() {
 }
 
 #[test]
+fn what_is_folded_away_is_read_without_a_script_and_has_no_controls_yet() {
+    let page = document("memory.recompute_granularity=none");
+    let folded = "details.fold [data-knob='memory.recompute_granularity']";
+    assert_eq!(page.text(&format!("{folded} dt")), "Recompute");
+    assert_eq!(page.text(&format!("{folded} dd")), "none");
+    assert!(!page.has("details.fold input") && page.has("#knobs > section > .knob input"));
+}
+
+#[test]
 fn the_theme_is_the_visitors_choice_and_nothing_else() {
     let themed = |theme: &str| document_with(ThemeCookie(Some(theme.to_owned())));
     assert_eq!(themed("dark").attribute("html", "data-theme"), "dark");
@@ -291,21 +300,11 @@ fn the_numbers_for_the_parity_test_are_those_on_the_page() {
 }
 
 #[test]
-fn the_balance_of_the_stages_and_what_would_better_it_are_on_the_page() {
-    let proposal = |query: &str| document(query).part(".balance-proposal");
-    let balanced = proposal("?v=1&preset=gpt3-175b").words();
-    assert_eq!(balanced, "No layout balances the stages better.");
-    let better = proposal("?parallel.noop_layers=62,63");
-    assert!(better.says("over the mean, not"), "{}", better.words());
-    assert_eq!(better.text("a.way"), "Balance the stages");
-    let one = "?parallel.pipeline_model_parallel_size=1\
-               &parallel.virtual_pipeline_model_parallel_size=1&parallel.noop_layers=none";
-    assert!(document(one).says("One stage holds the whole model"));
-}
-
-#[test]
 fn what_takes_long_is_left_to_the_browser() {
     let page = document("");
-    assert!(page.part("[data-study=roofline]").says("Computed when scrolled into view"));
+    for study in ["roofline", "balance"] {
+        let place = page.part(&format!("[data-study={study}]"));
+        assert!(place.says("Computed when scrolled into view"), "{study}");
+    }
     assert!(!page.has(".schedule-table") && !page.has(".chart-heat"));
 }

@@ -6,7 +6,8 @@
 //!
 //! A chart is drawn for a width in pixels and scales with its container (`viewBox`). Its text is
 //! 12 px at the drawn width, so ask for the width that it will really have; before that is known,
-//! [`for_any_width`] leaves the choice to the style sheet.
+//! [`for_any_width`] leaves the choice to the style sheet, and [`for_later`] draws one that does
+//! until the browser has come to it.
 //!
 //! What a mark looks like is decided by its classes in `style/charts.css`: `chart-fill` or
 //! `chart-stroke` with one class of `charts/ink.rs`, `chart-strong` for text that stands out, and
@@ -59,6 +60,17 @@ const WIDE: u32 = 1_000;
 #[must_use]
 pub fn for_any_width(draw: impl Fn(u32) -> String) -> String {
     fit(WIDTHS.into_iter().map(draw))
+}
+
+/// Width of a chart that is no wider than its words need, in pixels.
+const PLAIN: u32 = 400;
+
+/// A chart for what lies below the first screen: one width, where there is less room scaled down.
+///
+/// A browser draws it anew for its real width before it is in view.
+#[must_use]
+pub fn for_later(draw: impl Fn(u32) -> String) -> String {
+    format!("<div class=\"chart-plain\">{}</div>", draw(PLAIN))
 }
 
 /// A chart that has the page's whole width, drawn as by [`for_any_width`] and for that width.

@@ -337,8 +337,8 @@ pub fn reason(reason: &str) -> String {
     }
     let words = reason.replace('_', " ");
     let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}", letters.as_str())
+    let first = letters.next().map(|first| first.to_ascii_uppercase().to_string());
+    format!("{}{}", first.unwrap_or_default(), letters.as_str())
 }
 
 #[cfg(test)]

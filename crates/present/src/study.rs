@@ -131,6 +131,8 @@ impl Study {
 pub enum Width {
     /// Not known yet: the style sheet chooses among several.
     Any,
+    /// Not known yet, and below the first screen: one that suits most.
+    Later,
     /// Width in pixels.
     Of(u32),
 }
@@ -140,6 +142,7 @@ impl Width {
     pub(crate) fn chart(self, draw: impl Fn(u32) -> String) -> String {
         match self {
             Self::Any => charts::for_any_width(draw),
+            Self::Later => charts::for_later(draw),
             Self::Of(width) => draw(width),
         }
     }
@@ -148,6 +151,7 @@ impl Width {
     pub(crate) fn wide_chart(self, draw: impl Fn(u32) -> String) -> String {
         match self {
             Self::Any => charts::for_any_page(draw),
+            Self::Later => charts::for_later(draw),
             Self::Of(width) => draw(width),
         }
     }

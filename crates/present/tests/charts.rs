@@ -90,7 +90,7 @@ fn number(node: Node<'_, '_>, name: &str) -> i32 {
 
 fn text_box(node: Node<'_, '_>) -> TextBox {
     let text = node.text().unwrap_or_default().to_owned();
-    let size = number(node, "font-size");
+    let size = text::TEXT_SIZE;
     let is_bold = node.attribute("class").is_some_and(|class| class.contains("chart-strong"));
     let measure = if is_bold { text::bold_width } else { text::text_width };
     let width = measure(&text, size);
@@ -144,9 +144,9 @@ fn check(svg: &str) -> Vec<TextBox> {
         let (right, bottom) = (x + number(node, "width"), y + number(node, "height"));
         assert!(x >= 0 && y >= 0 && right <= width && bottom <= height, "{node:?} is cut off");
     }
-    for node in nodes().filter(|node| node.has_tag_name("text")) {
-        assert!(number(node, "font-size") >= 12);
-    }
+    // Each text is of the picture's size.
+    assert_eq!(number(root, "font-size"), text::TEXT_SIZE);
+    assert!(!nodes().skip(2).any(|node| node.has_attribute("font-size")));
     texts
 }
 
@@ -528,6 +528,17 @@ fn a_chart_for_any_width_holds_each_of_them() {
         assert!(html.contains(&charts::memory_by_stage(&estimate, None, width)));
     }
     assert!(include_str!("../../../style/charts.css").contains(".chart-fit"));
+}
+
+#[test]
+fn a_chart_for_later_is_one_no_wider_than_its_own_size() {
+    let estimate = with_stages(16, 30.0);
+    let html = charts::for_later(|width| charts::memory_by_stage(&estimate, None, width));
+    let page = Html::new(&html);
+    assert_eq!(page.count("svg"), 1);
+    let width = page.attribute("svg", "viewBox").split(' ').nth(2).unwrap().to_owned();
+    let style = include_str!("../../../style/charts.css");
+    assert!(style.contains(&format!(".chart-plain {{ max-width: {width}px; }}")), "{width}");
 }
 
 #[test]

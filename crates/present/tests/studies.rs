@@ -7,6 +7,7 @@ use present::insight::recorded;
 use present::study::options::Options;
 use present::study::{Study, Width, answer};
 use roxmltree::Document;
+use testing::page::Page as Html;
 
 const SKEWED: &str = "?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";
 const PLAIN: &str =
@@ -49,6 +50,19 @@ fn the_shares_of_a_step_add_up_as_they_are_written() {
         let is_hundred = |number: f64| (number - 100.0).abs() < 1e-9;
         assert!(is_hundred(sum) && is_hundred(*whole), "{}: {parts:?}", preset.id);
     }
+}
+
+#[test]
+fn the_balance_of_the_stages_says_what_would_better_it() {
+    let balance = |query: &str| Html::new(&study(Study::Balance, query));
+    let balanced = balance("?v=1&preset=gpt3-175b").text(".balance-proposal");
+    assert_eq!(balanced, "No layout balances the stages better.");
+    let better = balance("?parallel.noop_layers=62,63").part(".balance-proposal");
+    assert!(better.says("over the mean, not"), "{}", better.words());
+    assert_eq!(better.text("a.way"), "Balance the stages");
+    let one = "?parallel.pipeline_model_parallel_size=1\
+               &parallel.virtual_pipeline_model_parallel_size=1&parallel.noop_layers=none";
+    assert!(balance(one).says("One stage holds the whole model"));
 }
 
 #[test]

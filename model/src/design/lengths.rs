@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::ground::decimal;
 use crate::ground::knob::LayerText;
 
 /// Lengths in tokens with their shares of the documents.
@@ -31,7 +32,7 @@ impl LengthHistogram {
                 return Err(format!("at most {MAX_BINS} lengths"));
             }
             let pair = part.split_once(':').and_then(|(length, share)| {
-                let (length, share) = (length.trim().parse().ok()?, share.trim().parse().ok()?);
+                let (length, share) = (length.trim().parse().ok()?, decimal::parse(share.trim())?);
                 Some((length, share))
             });
             let Some((length, share)) = pair else {

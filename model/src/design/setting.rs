@@ -15,6 +15,7 @@ use super::overrides::LayerOverrides;
 use super::python_list::read_list;
 use super::ratios::CompressRatios;
 use crate::ground::choice::{Choice, Set};
+use crate::ground::decimal;
 use crate::ground::knob::{Kind, Knob, KnobError, LayerText, Value};
 use crate::ground::text::shorten;
 
@@ -404,9 +405,9 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
             Ok(Value::List(vec![]))
         }
         Kind::Integer(..) | Kind::OptionalInteger(..) => integer(knob, text),
-        Kind::Real(..) | Kind::OptionalReal(..) => match text.parse::<f64>() {
-            Ok(value) => Ok(Value::Real(value)),
-            Err(_) => wrong("a number"),
+        Kind::Real(..) | Kind::OptionalReal(..) => match decimal::parse(text) {
+            Some(value) => Ok(Value::Real(value)),
+            None => wrong("a number"),
         },
         Kind::Flag => match text {
             "true" => Ok(Value::Flag(true)),
@@ -442,8 +443,8 @@ fn integer(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         return Ok(Value::Integer(value));
     }
     // A number, only not a countable one: tell its bounds rather than its type.
-    match text.parse::<f64>() {
-        Ok(value) if !(0.0..1e19).contains(&value) && !value.is_nan() => {
+    match decimal::parse(text) {
+        Some(value) if !(0.0..1e19).contains(&value) && !value.is_nan() => {
             let bounds = bounds(knob).map_or((0, 0), |(low, high)| (low as u64, high as u64));
             let nearest = if value < 0.0 { bounds.0 } else { bounds.1 };
             Err(out_of_range(knob, text, &nearest.to_string()))

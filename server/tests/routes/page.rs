@@ -29,6 +29,12 @@ async fn a_link_is_rendered_with_its_own_numbers() {
 }
 
 #[tokio::test]
+async fn the_first_page_is_less_than_two_hundred_kilobytes() {
+    let bytes = TestApp::new().get("/").await.text().len();
+    assert!(bytes < 200_000, "{bytes} bytes");
+}
+
+#[tokio::test]
 async fn the_query_is_unescaped_once() {
     let app = TestApp::new();
     let good = app.get("/?preset=deepseek-v3&moe_layer_freq=(%5B0%5D*1%2B%5B1%5D*60)").await;

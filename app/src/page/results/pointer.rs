@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
+use model::ground::decimal;
 use present::html::escaped;
 use present::page::results::data::Dim;
 use present::page::results::parallel::{Grip, Lanes};
@@ -421,7 +422,7 @@ fn set_end(page: &mut Live, data: &Data, side: &str, id: &str, value: &str) {
         Dim::Knob(_) => 1.0,
         Dim::Metric(place) => format::axis(data.metrics[place]).0,
     };
-    let typed = value.trim().parse::<f64>().ok().map(|number| number * factor);
+    let typed = decimal::parse(value.trim()).map(|number| number * factor);
     let (lowest, highest) = (End::Number(f64::NEG_INFINITY), End::Number(f64::INFINITY));
     let now = page.view.brush(id).map(|range| (range.from.clone(), range.to.clone()));
     let (mut from, mut to) = now.unwrap_or((lowest.clone(), highest.clone()));

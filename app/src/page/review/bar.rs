@@ -146,7 +146,7 @@ pub(super) fn ended(session: Session) -> Part {
             ("You are no longer in this review", rest)
         };
         let items: Vec<_> = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect();
-        let link = session.explorer.with_design(model::design::link::encode);
+        let link = session.explorer.link();
         let name = session.with_room(|room| room.name.clone());
         Some(
             view! {

@@ -249,7 +249,7 @@ fn fresh(session: Session, role: Role, address: String) -> Part {
     view! {
         <div class="thread card fresh">
             <label for="fresh-link">
-                {format!("New link: {}. It is shown only now.", labels::role(role).to_lowercase())}
+                {format!("New link: {}. It is shown only now.", labels::role(role).to_ascii_lowercase())}
             </label>
             <input id="fresh-link" type="text" readonly autocomplete="off" value=shown/>
             {button("Copy it", copy)}
@@ -282,7 +282,7 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
     let name = name.filter(|name| !name.is_empty());
     let title = name.map_or_else(
         || labels::role(role).to_owned(),
-        |name| format!("{name}: {}", labels::role(role).to_lowercase()),
+        |name| format!("{name}: {}", labels::role(role).to_ascii_lowercase()),
     );
     view! {
         <li class="thread card" class:resolved=is_over>

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use model::metric::MetricId;
-use web_sys::{Element, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::{Element, Event, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::session::{Session, Tab};
 use crate::browser::download::elements;
@@ -56,12 +56,15 @@ pub(super) fn go(session: Session, place: &str, knob: Option<&str>) {
 
 /// Brings an element into view.
 pub(super) fn scroll_to(selector: &str) {
-    let Ok(Some(element)) = document().query_selector(selector) else { return };
-    // What is folded away can't be scrolled to.
-    if let Ok(Some(fold)) = element.closest("details:not([open])") {
-        // A fixed, valid attribute name can always be set.
+    let find = || document().query_selector(selector).ok().flatten();
+    let fold = find().and_then(|element| element.closest("details:not([open])").ok().flatten());
+    // What is folded away can't be scrolled to; a fold makes its rows when it is told so.
+    if let (Some(fold), Ok(toggle)) = (fold, Event::new("toggle")) {
+        // A fixed, valid attribute name can always be set, and the event is fresh.
         let _ = fold.set_attribute("open", "");
+        let _ = fold.dispatch_event(&toggle);
     }
+    let Some(element) = find() else { return };
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Start);
     element.scroll_into_view_with_scroll_into_view_options(&options);

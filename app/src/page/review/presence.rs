@@ -192,7 +192,7 @@ fn avatar(session: Session, there: &Presence) -> Part {
     let connection = there.connection;
     let name = labels::person(&there.person);
     let pressed = text(move || (session.following.get() == Some(connection)).to_string());
-    let title = format!("Follow {name} ({})", labels::role(there.role).to_lowercase());
+    let title = format!("Follow {name} ({})", labels::role(there.role).to_ascii_lowercase());
     let known = if there.person.is_vouched { " vouched" } else { "" };
     let class = format!("avatar {}{known}", labels::colour(&there.person.id));
     view! {

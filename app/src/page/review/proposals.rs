@@ -84,7 +84,7 @@ fn draft(session: Session) -> Part {
         let numbers = live(move || {
             settings.with(|settings| !settings.is_empty()).then(|| {
                 let base = session.base.with(link::encode);
-                deltas::table(&session.explorer.with_design(link::encode), Some(&base))
+                deltas::table(&session.explorer.link(), Some(&base))
             })
         });
         let box_of = composer(

@@ -36,7 +36,7 @@ pub fn name(operator: &Operator) -> String {
 pub fn exchange_name(point: &ExchangePoint) -> String {
     let row = &point.row;
     let collective = row.collective.name().replace('_', "-");
-    format!("{} {collective}, {}", row.axis.name().to_uppercase(), link_words(row.link))
+    format!("{} {collective}, {}", row.axis.name().to_ascii_uppercase(), link_words(row.link))
 }
 
 /// Words for a link.

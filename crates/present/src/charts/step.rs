@@ -61,7 +61,7 @@ impl Unit {
 /// The name of a loss, as its row in the list of losses has it.
 #[must_use]
 pub fn loss_id(part: StepPart) -> String {
-    format!("loss-{}", part.label().to_lowercase())
+    format!("loss-{}", part.label().to_ascii_lowercase())
 }
 
 /// Breakdown of a step's time, from the ideal to the whole.

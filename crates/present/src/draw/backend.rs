@@ -202,7 +202,7 @@ impl DrawingBackend for SvgBackend<'_> {
         };
         let strong = if is_bold(style) { " chart-strong" } else { "" };
         let class = Ink::class(style.color());
-        let look = format!("font-size=\"{size}\" class=\"{class}{strong}\"");
+        let look = format!("class=\"{class}{strong}\"");
         svg::text(self.svg, text, (x, baseline), side, &look);
         Ok(())
     }

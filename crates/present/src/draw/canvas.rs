@@ -38,7 +38,7 @@ pub(crate) fn drawn_width(width: u32) -> i32 {
 pub(crate) fn svg(width: i32, height: i32, label: &str, draw: &dyn Fn(&Canvas<'_>)) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"100%\" \
-         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\""
+         viewBox=\"0 0 {width} {height}\" font-size=\"{TEXT_SIZE}\" role=\"img\" aria-label=\""
     );
     escape_into(&mut svg, label);
     svg.push_str("\">");

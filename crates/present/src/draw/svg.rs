@@ -40,7 +40,7 @@ pub(crate) fn points<N: Display>(
     let _ = write!(svg, "\" {look}/>");
 }
 
-/// Appends words; `y` is their baseline.
+/// Appends words of the picture's size; `y` is their baseline.
 pub(crate) fn text<N: Display>(
     svg: &mut String,
     words: &str,
@@ -49,11 +49,11 @@ pub(crate) fn text<N: Display>(
     look: &str,
 ) {
     let anchor = match side {
-        Side::Left => "start",
-        Side::Center => "middle",
-        Side::Right => "end",
+        Side::Left => "",
+        Side::Center => "text-anchor=\"middle\" ",
+        Side::Right => "text-anchor=\"end\" ",
     };
-    let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {look}>");
+    let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {anchor}{look}>");
     escape_into(svg, words);
     svg.push_str("</text>");
 }

@@ -80,7 +80,7 @@ pub(crate) fn finite(value: f64) -> f64 {
 pub fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     match characters.next() {
-        Some(first) => first.to_uppercase().chain(characters).collect(),
+        Some(first) => format!("{}{}", first.to_ascii_uppercase(), characters.as_str()),
         None => String::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! Amounts as people type them: `15T`, `4 M`, `1.5e13`.
 
+use model::ground::decimal;
+
 /// Suffixes of large numbers.
 const SUFFIXES: [(char, f64); 5] = [('K', 1e3), ('M', 1e6), ('G', 1e9), ('B', 1e9), ('T', 1e12)];
 
@@ -11,8 +13,7 @@ pub fn amount(text: &str) -> Option<f64> {
     let known = SUFFIXES.into_iter().find(|(name, _)| Some(*name) == suffix);
     // Suffixes have one byte.
     let (number, times) = known.map_or((text, 1.0), |(_, times)| (&text[..text.len() - 1], times));
-    let number: f64 = number.trim().parse().ok()?;
-    let number = number * times;
+    let number = decimal::parse(number.trim())? * times;
     (number.is_finite() && number > 0.0).then_some(number)
 }
 

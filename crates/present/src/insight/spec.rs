@@ -6,6 +6,7 @@ pub mod toml_text;
 use model::design::file::{self, Extent, Tree, json};
 use model::design::{Design, KnobId};
 use model::ground::choice::{Choice, RecomputeGranularity};
+use model::ground::decimal;
 use model::ground::knob::Value;
 
 use crate::insight::spec::space::entries;
@@ -136,8 +137,8 @@ pub fn number(text: &str) -> Tree {
     if let Ok(number) = plain.parse::<u64>() {
         return Tree::Unsigned(number);
     }
-    match plain.parse::<f64>() {
-        Ok(number) if number.is_finite() => Tree::Real(number),
+    match decimal::parse(&plain) {
+        Some(number) if number.is_finite() => Tree::Real(number),
         // The server says what is wrong with it.
         _ => Tree::Text(text.to_owned()),
     }

@@ -76,6 +76,7 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
     let markup = match study {
         Study::Advice => advice::first(numbers),
         Study::Tradeoff => waiting(study, memory::TRADEOFF),
+        Study::Balance => waiting(study, balance::TITLE),
         Study::Schedules => waiting(study, schedules::TITLE),
         Study::Loads => loads::waiting(),
         Study::Sensitivity => waiting(study, sensitivity::TITLE),
@@ -83,16 +84,15 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         Study::Solve => waiting(study, solve::TITLE),
         Study::Transfer => waiting(study, transfer::TITLE),
         Study::Roofline => waiting(study, roofline::TITLE),
+        Study::Step => return html(study, numbers, Width::Any, Options::default(), &[]),
         Study::Nearest
         | Study::Memory
-        | Study::Step
         | Study::Communication
         | Study::Bubble
         | Study::Composition
-        | Study::Balance
         | Study::Explanation
         | Study::Conventions => {
-            return html(study, numbers, Width::Any, Options::default(), &[]);
+            return html(study, numbers, Width::Later, Options::default(), &[]);
         }
     };
     markup.into_string()

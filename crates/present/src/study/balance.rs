@@ -11,13 +11,16 @@ use crate::html::design_address;
 use crate::insight::balance::{Balance, balance};
 use crate::insight::numbers::Numbers;
 
+/// The heading of the study.
+pub(super) const TITLE: &str = "Balance of the stages";
+
 /// The stages' compute, part by part, and the layout that would balance it.
 pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
     let loads = layout_loads(&numbers.plan);
     let found = balance(&numbers.plan, &numbers.estimate);
     Figure {
         id: "balance",
-        title: "Balance of the stages",
+        title: TITLE,
         caption: &caption(numbers),
         chart: &width.chart(|width| charts::stage_balance(&loads, width)),
         rows: &charts::stage_balance_table(&loads),

@@ -76,7 +76,7 @@ fn label(axis: Axis) -> String {
     match axis {
         Axis::Host => "Host".to_owned(),
         Axis::Tp | Axis::Cp | Axis::Ep | Axis::Pp | Axis::Dp | Axis::Edp => {
-            axis.name().to_uppercase()
+            axis.name().to_ascii_uppercase()
         }
     }
 }

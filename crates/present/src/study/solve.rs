@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use model::design::KnobId;
+use model::ground::decimal;
 use model::ground::knob::Kind;
 use model::metric::MetricId;
 use model::search::solve::{Solution, Target, Tried, Wish};
@@ -87,10 +88,10 @@ fn asked(numbers: &Numbers, options: Options<'_>) -> TargetInput {
     let metrics = &numbers.estimate.metrics;
     let chosen = |name: &str, usual: String| {
         let text = options.get(name);
-        let number = text.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
+        let number = decimal::parse(text).filter(|it| it.is_finite() && *it >= 0.0);
         number.map_or(usual, |_| text.to_owned())
     };
-    let value = |text: &str| text.parse::<f64>().unwrap_or(0.0);
+    let value = |text: &str| decimal::parse(text).unwrap_or(0.0);
     match options.get("target") {
         "mfu" => {
             let number = chosen("mfu", format!("{:.1}", metrics.mfu * 100.0));

@@ -265,7 +265,7 @@ fn sentence(ranking: &Ranking, home: Option<&Column>) -> String {
         "On {} the best of {} is: {}.",
         title(home.accelerator),
         format::counted(ranking.variants.len() as u64, "strategy", "strategies"),
-        words(&ranking.variants[best]).to_lowercase(),
+        words(&ranking.variants[best]).to_ascii_lowercase(),
     );
     for (lead, names) in
         [("It is the best on", same), ("Another one is best on", other), ("None fits on", none)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::design::KnobId;
 use model::ground::choice::Balance;
+use model::ground::decimal;
 use model::ground::knob::Value;
 use model::{Plan, design::link};
 
@@ -41,7 +42,7 @@ pub fn written(plan: &Plan) -> String {
 pub fn read(text: &str, before: Option<&Plan>) -> Option<Plan> {
     let mut parts = text.split(' ');
     let design = link::decode(parts.next()?).ok()?;
-    let loads: Vec<f64> = parts.filter_map(|number| number.parse().ok()).collect();
+    let loads: Vec<f64> = parts.filter_map(decimal::parse).collect();
     if let Some(effect) = recorded::effect(&loads, &design) {
         return Plan::with_effect(&design, effect).ok();
     }

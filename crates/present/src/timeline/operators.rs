@@ -150,7 +150,7 @@ pub fn words(operator: &PairOperator) -> String {
         "{}, {}, {}: {} from {} on",
         operator.name,
         pass_words(operator.pass),
-        operator.resource.label().to_lowercase(),
+        operator.resource.label().to_ascii_lowercase(),
         seconds(operator.end - operator.start),
         seconds(operator.start),
     )

@@ -40,7 +40,7 @@ fn about(id: KnobId) -> About {
             dd { (source(words.source)) }
         }
     };
-    About { meaning: words.meaning.to_lowercase(), html: html.into_string() }
+    About { meaning: words.meaning.to_ascii_lowercase(), html: html.into_string() }
 }
 
 fn values_in_words(kind: Kind) -> String {

@@ -66,7 +66,7 @@ pub fn slug(design: &Design) -> String {
     if design.changed().is_empty() {
         return design.preset.id.replace('@', "-");
     }
-    let title = title(design).to_lowercase().replace(',', "");
+    let title = title(design).to_ascii_lowercase().replace(',', "");
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }

@@ -8,6 +8,7 @@ use core::fmt::Write as _;
 
 use super::errors::{Errors, TextError};
 use super::rows::{Row, Sizes};
+use crate::ground::decimal;
 use crate::routing::trace::{Pair, Trace};
 
 /// The columns of loads.
@@ -174,13 +175,13 @@ fn whole(field: &[u8], most: u64) -> Result<u64, String> {
     match text.parse::<u64>() {
         Ok(value) if value <= most => Ok(value),
         Ok(_) => Err(format!("is above {most}")),
-        Err(_) => Err(String::from(match text.parse::<f64>() {
-            Ok(value) if value < 0.0 => "is negative",
-            Ok(value) if value.is_finite() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+        Err(_) => Err(String::from(match decimal::parse(text) {
+            Some(value) if value < 0.0 => "is negative",
+            Some(value) if value.is_finite() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
                 "is too large"
             }
-            Ok(value) if value.is_finite() => "is no whole number",
-            Ok(_) | Err(_) => "is no number",
+            Some(value) if value.is_finite() => "is no whole number",
+            Some(_) | None => "is no number",
         })),
     }
 }

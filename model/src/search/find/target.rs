@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::design::Design;
+use crate::ground::decimal;
 use crate::metric::{Metric, MetricId, Regime};
 use crate::run::budget::RunTarget;
 
@@ -58,10 +59,8 @@ impl Domain {
             return Err(format!("a target is METRIC>=NUMBER or METRIC<=NUMBER, not `{text}`"));
         };
         let (name, number) = (name.trim(), number.trim());
-        let value: f64 = number
-            .parse()
-            .ok()
-            .filter(|value: &f64| value.is_finite() && *value >= 0.0)
+        let value = decimal::parse(number)
+            .filter(|value| value.is_finite() && *value >= 0.0)
             .ok_or_else(|| format!("`{number}` is not a number from 0 on"))?;
         match (name, is_least) {
             ("spare", true) if value < 1.0 => Ok(Target::Spare(value)),

@@ -5,6 +5,7 @@
 //! `find.devices`; an address with them is a step on the way to one without.
 
 use model::design::{Design, KnobId, link};
+use model::ground::decimal;
 use model::ground::knob::KnobError;
 use model::search::find::{Goal, Query, Question, Target};
 use reports::found::Terms;
@@ -317,7 +318,7 @@ impl Fields {
         let mut found = Vec::new();
         for (field, name, start, of_number) in BOXES {
             let Some(text) = self.one(field) else { continue };
-            match text.trim().parse::<f64>().ok().and_then(of_number) {
+            match decimal::parse(text.trim()).and_then(of_number) {
                 Some(number) => found.push(format!("{start}{number}")),
                 None => {
                     let detail = format!("`{}` can't be a target of `{name}`", cut(text));

@@ -1,6 +1,8 @@
 //! The view of a sweep: axes, ranges, what is kept out, order, pins. All of it is in the address,
 //! so that a link shows the same.
 
+use model::ground::decimal;
+
 use crate::site::parameters::{self, unescape};
 
 use super::data::{Data, Dim};
@@ -299,7 +301,7 @@ fn short(number: f64) -> String {
     }
     let text = format!("{number:.6e}");
     if number == 0.0 || (1e-3..1e6).contains(&number.abs()) {
-        return text.parse().map_or(text, |rounded: f64| rounded.to_string());
+        return decimal::parse(&text).map_or(text, |rounded| rounded.to_string());
     }
     text
 }
@@ -314,7 +316,7 @@ fn ranges(text: &str) -> Vec<Range> {
             text => match text.strip_prefix('=') {
                 Some(value) => Some(End::Value(value.to_owned())),
                 None => {
-                    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+                    let number = decimal::parse(text).filter(|number| number.is_finite());
                     number.map(End::Number)
                 }
             },

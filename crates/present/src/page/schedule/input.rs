@@ -1,6 +1,7 @@
 //! What a visitor asks for: a schedule's method, sizes and task times.
 
 use model::ground::choice::Method;
+use model::ground::decimal;
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds, Times};
 
 use super::methods;
@@ -122,9 +123,7 @@ impl Field {
             }
             Kind::Real { empty: true, .. } if text.is_empty() => Ok(Number::Nothing),
             Kind::Real { bounds: (least, most), zero, .. } => {
-                let number = text
-                    .parse::<f64>()
-                    .ok()
+                let number = decimal::parse(text)
                     .filter(|number| (least..=most).contains(number) || (zero && *number == 0.0));
                 // Minus zero is zero.
                 number.map(|number| Number::Real(number + 0.0)).ok_or_else(|| {
@@ -211,7 +210,7 @@ impl Input {
         let text = self.get(field);
         if let Kind::Real { .. } = field.kind() {
             // One of the second digit that counts: 1 to 1.1, 0.3 to 0.31.
-            let number = text.parse::<f64>().unwrap_or(if field == Field::ForwardBackward {
+            let number = decimal::parse(&text).unwrap_or(if field == Field::ForwardBackward {
                 self.pair_seconds()
             } else {
                 0.0

@@ -2,6 +2,7 @@
 
 use model::design::Design;
 use model::ground::choice::Method;
+use model::ground::decimal;
 use model::schedule::{ChunkTimes, TaskKind, Timeline};
 use model::training::timeline::timeline;
 use model::{Plan, estimate};
@@ -93,5 +94,5 @@ fn send(timeline: &Timeline) -> f64 {
 
 /// To six digits, as a link is to be read.
 fn rounded(seconds: f64) -> f64 {
-    format!("{seconds:.5e}").parse().unwrap_or(seconds)
+    decimal::parse(&format!("{seconds:.5e}")).unwrap_or(seconds)
 }

@@ -1,5 +1,7 @@
 //! Measured loads beside the layouts, as the server sends them: a line each.
 
+use model::ground::decimal;
+
 /// A measured load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -40,8 +42,8 @@ impl Measured {
         let point = |line: &str| {
             let mut parts = line.split('\t');
             Some(Point {
-                per_user: parts.next()?.parse().ok()?,
-                per_device: parts.next()?.parse().ok()?,
+                per_user: decimal::parse(parts.next()?)?,
+                per_device: decimal::parse(parts.next()?)?,
                 name: parts.next()?.to_owned(),
                 link: parts.next()?.to_owned(),
             })

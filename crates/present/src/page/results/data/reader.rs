@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use model::design::KnobId;
 use model::design::file::Tree;
+use model::ground::decimal;
 use model::ground::knob::Value;
 use model::metric::MetricId;
 
@@ -173,7 +174,7 @@ fn fill(data: &mut Data, designs: Designs) {
 
 /// The order of a knob's values: numbers first.
 pub(super) fn by_value(one: &str, other: &str) -> Ordering {
-    let number = |text: &str| text.parse::<f64>().unwrap_or(f64::MAX);
+    let number = |text: &str| decimal::parse(text).unwrap_or(f64::MAX);
     number(one).total_cmp(&number(other)).then_with(|| one.cmp(other))
 }
 
