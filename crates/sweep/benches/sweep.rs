@@ -18,9 +18,6 @@ const ENOUGH: u64 = 300_000;
 /// Legal designs after which a sweep ends that searches for the strategy of each of them.
 const ENOUGH_SEARCHED: u64 = 16;
 
-/// Legal designs after which a sweep ends that searches for the strategy of each of them.
-const ENOUGH_SEARCHED: u64 = 16;
-
 /// Places that a thread takes at once, at most.
 const CHUNK: u64 = 50_000;
 
