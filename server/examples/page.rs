@@ -1,7 +1,7 @@
 //! The explorer's page as the server answers it, to be counted in instructions.
 //!
-//! `page TIMES` asks a server in this process for `/` so many times, one after the other, and prints
-//! the size of the last answer.
+//! `page TIMES` asks a server in this process for `/` so many times, one after the other, and
+//! prints the size of the last answer.
 #![expect(clippy::print_stdout, reason = "its result is a size")]
 
 use std::error::Error;

@@ -1,4 +1,5 @@
-//! `cargo xtask count`: the instructions that fixed amounts of work take, beside those written down.
+//! `cargo xtask count`: the instructions that fixed amounts of work take, beside those written
+//! down.
 //!
 //! Seconds differ from machine to machine and from hour to hour; instructions, counted by valgrind,
 //! repeat. `xtask/instructions.json` has them by version of the model, and why they changed. The

@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: the archive that people install from, one per target, and that of the site
-//! as a folder of files, each with its sha256 beside it. The same files give the same bytes, whoever
-//! packs them and when.
+//! as a folder of files, each with its sha256 beside it. The same files give the same bytes,
+//! whoever packs them and when.
 
 mod archive;
 

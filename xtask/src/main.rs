@@ -1,9 +1,9 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
 //! One module per task (`serve`, `build` and `site`, `dist`, `wheel`, `witness`, `test`, `bench`,
-//! `count`, `soak`, `calibrate`); what they share is the site's pipeline (`site`), the places of things
-//! (`workspace`), how other programs are run (`command`, `tool`, `python`) and how long ago a task was
-//! asked for (`asked`).
+//! `count`, `soak`, `calibrate`); what they share is the site's pipeline (`site`), the places of
+//! things (`workspace`), how other programs are run (`command`, `tool`, `python`) and how long ago
+//! a task was asked for (`asked`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
 mod asked;

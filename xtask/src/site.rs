@@ -21,8 +21,8 @@ use crate::workspace::{Workspace, shown};
 pub(crate) use wasm::Module;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
-const HABITS: &str = "dictionary translate page folder match places designs palette menu choose gloss \
-    tour gallery offline timeline habits";
+const HABITS: &str = "dictionary translate page folder match places designs palette menu choose \
+    gloss tour gallery offline timeline habits";
 
 /// The scripts of pages and of workers, as `site.json` calls them, and their files.
 const SCRIPTS: [(&str, &str); 7] = [

@@ -4,8 +4,8 @@
 use leptos::prelude::document;
 use web_sys::Element;
 
-/// Where the folder begins that the page is in; such a page is written for its first state, whatever
-/// its address says.
+/// Where the folder begins that the page is in; such a page is written for its first state,
+/// whatever its address says.
 fn base() -> Option<String> {
     document().document_element()?.get_attribute("data-base")
 }
@@ -24,8 +24,8 @@ pub(crate) fn at(address: &str) -> String {
     [base.as_str(), path, if is_page { "/" } else { "" }, rest].concat()
 }
 
-/// The address that a link was written with, for a page that follows it by itself; a script notes it
-/// before a press on one that leads into a folder.
+/// The address that a link was written with, for a page that follows it by itself; a script notes
+/// it before a press on one that leads into a folder.
 pub(crate) fn known(link: &Element) -> Option<String> {
     link.get_attribute("data-known").or_else(|| link.get_attribute("href"))
 }

@@ -52,8 +52,8 @@ fn find(raw: &str, finder: &str) -> Written {
     }
 }
 
-/// The address of a design's schedule with its mean task times; a design that breaks a rule, or that
-/// isn't understood, leads to the page that says so.
+/// The address of a design's schedule with its mean task times; a design that breaks a rule, or
+/// that isn't understood, leads to the page that says so.
 #[must_use]
 pub fn schedule_of(raw: &str) -> String {
     let input = link::decode(raw).ok().and_then(|design| schedule::of_design(&design));

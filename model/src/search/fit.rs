@@ -57,7 +57,7 @@ pub fn make_it_fit(plan: &Plan) -> Fit {
     for candidate in candidates(plan) {
         let Some((quick, estimate)) = screened(plan, &candidate) else { continue };
         tried += 1;
-        if pressure(&quick, &estimate) <= MAX_SCREENED_FILL {
+        if pressure(&quick.deployment.machine, &estimate) <= MAX_SCREENED_FILL {
             found.push((estimate.metrics.tokens_per_second, candidate));
         }
     }

@@ -59,7 +59,7 @@ const FIGURES: [Figure; 9] = [
     Figure { name: "functions of the model that take a whole plan", limit: 105, count: plans },
     Figure {
         name: "lines of Rust",
-        limit: 248_000,
+        limit: 250_000,
         count: |path, text| {
             if is_rust(path) { text.lines().count() } else { 0 }
         },

@@ -246,10 +246,11 @@ fn fresh(session: Session, role: Role, address: String) -> Part {
             });
         });
     };
+    let role = labels::role(role).to_ascii_lowercase();
     view! {
         <div class="thread card fresh">
             <label for="fresh-link">
-                {format!("New link: {}. It is shown only now.", labels::role(role).to_ascii_lowercase())}
+                {format!("New link: {role}. It is shown only now.")}
             </label>
             <input id="fresh-link" type="text" readonly autocomplete="off" value=shown/>
             {button("Copy it", copy)}

@@ -1,5 +1,5 @@
-//! The page `/import`: a model, a launch script or a design file becomes a design, and the page says
-//! all that there is to say about how.
+//! The page `/import`: a model, a launch script or a design file becomes a design, and the page
+//! says all that there is to say about how.
 //!
 //! The form works without a script; the server answers it, or a module where there is none.
 

@@ -1,6 +1,7 @@
 //! A quick look at a design: does it come near to fitting, and how fast would it be?
 
 use crate::design::Design;
+use crate::device::topology::Machine;
 use crate::ground::choice::Timing;
 use crate::ground::units::Bytes;
 use crate::training::estimate::Estimate;
@@ -22,9 +23,9 @@ pub(crate) fn screened(plan: &Plan, design: &Design) -> Option<(Plan, Estimate)>
 }
 
 /// Fill of the fuller of device and host memory on the fullest stage: a design fits up to one.
-pub(crate) fn pressure(plan: &Plan, estimate: &Estimate) -> f64 {
+pub(crate) fn pressure(machine: &Machine, estimate: &Estimate) -> f64 {
     let metrics = &estimate.metrics;
     let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
     let device = metrics.memory_peak / metrics.memory_limit;
-    device.max(host / plan.deployment.machine.host_memory)
+    device.max(host / machine.host_memory)
 }

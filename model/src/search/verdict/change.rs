@@ -48,7 +48,7 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
     let Some((quick, as_it_is)) = screened(plan, plan.design()) else { return Vec::new() };
     let now = Screened {
         candidate: Candidate { design: plan.design().clone(), distance: 0.0 },
-        pressure: pressure(&quick, &as_it_is),
+        pressure: pressure(&quick.deployment.machine, &as_it_is),
         mfu: as_it_is.metrics.mfu,
     };
     let of_knob = |knob: &Tried| {
@@ -91,7 +91,7 @@ fn screen(plan: &Plan, candidates: Vec<Candidate>) -> Vec<Screened> {
             return None;
         }
         let (plan, estimate) = screened(plan, &candidate.design)?;
-        let (pressure, mfu) = (pressure(&plan, &estimate), estimate.metrics.mfu);
+        let (pressure, mfu) = (pressure(&plan.deployment.machine, &estimate), estimate.metrics.mfu);
         Some(Screened { candidate, pressure, mfu })
     };
     candidates.into_iter().filter_map(screen).collect()
@@ -117,8 +117,9 @@ fn smallest(
     });
     let least = || {
         let least = found.iter().min_by(|one, other| one.pressure.total_cmp(&other.pressure))?;
-        timed(plan, knob.id, &least.candidate.design)
-            .filter(|(needed, change)| !change.fits && *needed < pressure(plan, present))
+        timed(plan, knob.id, &least.candidate.design).filter(|(needed, change)| {
+            !change.fits && *needed < pressure(&plan.deployment.machine, present)
+        })
     };
     fitting.or_else(least)
 }
@@ -128,7 +129,7 @@ fn faster(plan: &Plan, present: &Estimate, now: &Screened, knob: &Tried) -> Opti
     let mut found = screen(plan, (knob.giving_back)(plan, knob.id));
     found.retain(|screened| screened.mfu > now.mfu && screened.pressure <= MAX_SCREENED_FILL);
     sort_short(&mut found, |one, other| other.mfu.total_cmp(&one.mfu));
-    let used = pressure(plan, present);
+    let used = pressure(&plan.deployment.machine, present);
     found.iter().take(MAX_TIMED_VALUES).find_map(|screened| {
         timed(plan, knob.id, &screened.candidate.design).filter(|(needed, change)| {
             change.fits && change.mfu > present.metrics.mfu && *needed > used
@@ -151,5 +152,5 @@ fn timed(plan: &Plan, id: KnobId, design: &Design) -> Option<(f64, Change)> {
         mfu: estimate.metrics.mfu,
         memory_peak: estimate.metrics.memory_peak,
     };
-    Some((pressure(&changed, &estimate), change))
+    Some((pressure(&changed.deployment.machine, &estimate), change))
 }
