@@ -88,7 +88,7 @@ fn random(timing: &str, count: u64) -> Option<String> {
     evaluated(&space, sweep::chunks(0..space.num_points(), CHUNK))
 }
 
-/// What is kept of these places, and how many designs of them are legal.
+/// Summaries of these places; prints how many designs of them are legal.
 fn evaluated(space: &Space, chunks: impl Iterator<Item = std::ops::Range<u64>>) -> Option<String> {
     let stop = AtomicBool::new(false);
     let summaries: Option<Vec<Summary>> =

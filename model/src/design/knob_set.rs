@@ -99,7 +99,7 @@ impl KnobSet {
         self
     }
 
-    /// Those of these knobs that are among the others, too.
+    /// Knobs that are in both sets.
     #[must_use]
     pub const fn both(mut self, other: &Self) -> Self {
         let mut word = 0;
@@ -135,7 +135,7 @@ impl Design {
         knobs
     }
 
-    /// Those of these knobs in which two designs differ.
+    /// Knobs among these in which two designs differ.
     pub(crate) fn differences_in(&self, other: &Self, knobs: &KnobSet) -> KnobSet {
         let mut differ = KnobSet::EMPTY;
         knobs.iter().filter(|knob| self.differs(other, *knob)).for_each(|knob| differ.put(knob));

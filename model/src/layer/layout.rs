@@ -85,7 +85,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Those of its stages of what there is for each stage.
+    /// Its stages' part of a list that has an entry for each stage.
     pub(crate) fn stages_of<'a, T>(&self, each: &'a [T]) -> core::slice::Iter<'a, T> {
         each.get(self.first..self.first + self.count).unwrap_or_default().iter()
     }

@@ -77,7 +77,7 @@ struct Known {
     shapes: Shapes,
 }
 
-/// What the metrics of the last design were made of.
+/// Steps that the metrics of the last design were made of, with room for the next.
 #[derive(Debug, Default)]
 struct Buffers {
     /// Step of the fullest rank, where loads are uneven.
@@ -229,7 +229,7 @@ impl Known {
     }
 }
 
-/// Do both designs say what they are by the same preset?
+/// Whether both designs say what they are by the same preset.
 fn is_of_same_preset(one: &Design, other: &Design) -> bool {
     core::ptr::eq(one.preset, other.preset)
 }
@@ -246,8 +246,8 @@ impl Buffers {
         fullest.take(plan, &spans.own, own);
         step.take(plan, even, of_even);
         let mut metrics = step.metrics(plan, even);
-        let fullest = (&fullest.fullest(plan), even.frame.migration);
-        load_imbalance::wait_for(fullest, plan, &mut step.time, &mut metrics);
+        let fullest = fullest.fullest(plan, &spans.own);
+        load_imbalance::wait_for(&fullest, &mut step.time, &mut metrics);
         metrics
     }
 }
@@ -303,7 +303,7 @@ fn new_spans(
     Loaded { own, even }
 }
 
-/// Do designs with the same layers, which differ in these knobs at most, have the same spans?
+/// Whether designs with the same layers, which differ in these knobs at most, have the same spans.
 fn has_same_spans(one: &Design, other: &Design, differ: &KnobSet) -> bool {
     let selective = one.memory.recompute_granularity == RecomputeGranularity::Selective;
     let reach = if selective { &OF_SPANS } else { &OF_WHOLE_SPANS };

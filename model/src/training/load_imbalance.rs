@@ -170,27 +170,25 @@ impl Plan {
     }
 }
 
-/// Time, peak memory and fit of the step on the fullest rank.
+/// Step on the fullest rank: its time, peak memory and fit, and the imbalance of its loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fullest {
     pub(crate) time: Seconds,
     pub(crate) memory_peak: Bytes,
     pub(crate) fits: bool,
     pub(crate) fit_probability: f64,
+    /// Time of a step for moving experts.
+    pub(crate) migration: Seconds,
+    pub(crate) imbalance: f64,
 }
 
 /// Makes the step and the metrics of the mean rank those under load imbalance: with what the
 /// fullest rank takes longer, with what moving experts takes, and holds.
-pub(crate) fn wait_for(
-    (fullest, migration): (&Fullest, Seconds),
-    plan: &Plan,
-    step: &mut StepTime,
-    metrics: &mut Metrics,
-) {
+pub(crate) fn wait_for(fullest: &Fullest, step: &mut StepTime, metrics: &mut Metrics) {
     let even_time = step.total();
     let waited = Seconds::new((fullest.time.get() - even_time.get()).max(0.0));
     step.parts[StepPart::Imbalance as usize] = waited;
-    step.parts[StepPart::Migration as usize] = migration;
+    step.parts[StepPart::Migration as usize] = fullest.migration;
     let total = step.total();
     let share = even_time / total;
     metrics.step_time = total;
@@ -202,7 +200,7 @@ pub(crate) fn wait_for(
     metrics.memory_peak = metrics.memory_peak.max(fullest.memory_peak);
     metrics.fits = metrics.fits && fullest.fits;
     metrics.fit_probability = metrics.fit_probability.min(fullest.fit_probability);
-    metrics.imbalance_ratio = plan.effect.imbalance;
+    metrics.imbalance_ratio = fullest.imbalance;
 }
 
 /// Memory of a stage under load imbalance: of the fullest rank, except where its longer tasks come
@@ -214,12 +212,11 @@ pub(crate) fn fuller(own: StageMemory, even: StageMemory) -> StageMemory {
 /// The estimate under load imbalance: that of the mean rank with the step of the fullest one, and
 /// with what each of its stages holds.
 pub(crate) fn combine(
-    plan: &Plan,
-    fullest: (&Fullest, Seconds),
+    fullest: &Fullest,
     stages: impl Iterator<Item = Occupancy>,
     mut estimate: Estimate,
 ) -> Estimate {
-    wait_for(fullest, plan, &mut estimate.step, &mut estimate.metrics);
+    wait_for(fullest, &mut estimate.step, &mut estimate.metrics);
     for (stage, own) in estimate.stages.iter_mut().zip(stages) {
         if fuller(own.device, stage.memory) == own.device {
             stage.memory = own.device;

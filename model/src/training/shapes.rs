@@ -30,7 +30,7 @@ pub(crate) struct Layout {
     pub(crate) spans: Arc<[Span]>,
 }
 
-/// What layouts of a model depend on.
+/// Knobs that layouts of one model depend on.
 #[derive(Clone, Debug, PartialEq)]
 struct LayoutKey {
     /// Stages, and chunks of each.

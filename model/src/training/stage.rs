@@ -100,7 +100,7 @@ pub(crate) struct StageWork {
     pub(crate) backward: Pass,
     pub(crate) weight_grad: f64,
     pub(crate) waits: Waits,
-    /// What its passes take with these waits.
+    /// Times of its passes with these waits.
     pub(crate) times: StageTimes,
     /// Exposed seconds in a pair of the same layers, copies to the host not counted.
     pair_exposed: PerAxis,
@@ -218,7 +218,7 @@ impl StageWork {
         [self.times.forward, self.times.backward][pass]
     }
 
-    /// What its passes take when they wait for this.
+    /// Times of its passes when they wait for this.
     pub(crate) fn times_with(&self, waits: &Waits) -> StageTimes {
         StageTimes {
             forward: self.forward.kernels() + waits.alone[0].seconds(),

@@ -12,10 +12,11 @@ mod spans;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::catalogue::memory_state;
 use crate::ground::choice::Timing;
-use crate::ground::units::{Bytes, Seconds};
+use crate::ground::units::{Bytes, BytesPerSecond, Seconds};
 use crate::layer::deployment::Deployment;
 use crate::schedule::{Run, StageTimes};
 use crate::training::estimate::{Estimate, Metrics, StepPart, StepTime};
@@ -25,7 +26,7 @@ use crate::training::pair::LayerPairs;
 use crate::training::pipeline::Pipeline;
 use crate::training::pipeline::simulated::{Load, Tasks};
 use crate::training::pipeline_schedule::PipelineSchedule;
-use crate::training::plan::Plan;
+use crate::training::plan::{Batch, Plan};
 use crate::training::recomputation::RetainedBytes;
 use crate::training::stage::{Waiting, Waits};
 
@@ -58,9 +59,9 @@ pub(crate) fn of_spans(
     let estimate = even.and_then(|even| {
         mean.take(plan, even, of_even);
         let estimate = plan.while_even(|plan| mean.estimate(plan, even))?;
-        let stages = step.occupancies(plan, own).map(|(_, held)| held);
-        let fullest = (&step.fullest(plan), own.frame.migration);
-        Some(load_imbalance::combine(plan, fullest, stages, estimate))
+        let stages = step.occupancies(plan, own, 0..step.occupancy.len());
+        let stages = stages.map(|(_, held)| held);
+        Some(load_imbalance::combine(&step.fullest(plan, own), stages, estimate))
     });
     Estimate { warnings, ..estimate.unwrap_or_else(|| step.estimate(plan, own)) }
 }
@@ -86,14 +87,14 @@ impl Simulator {
             return [None, None];
         }
         let Self { tasks, alone, paired } = self;
-        let layers = own.layer_memory(plan);
+        let layers = own.layer_memory(plan.recomputation.swapped);
         let each = plan.per_micro_batch(&layers);
         let own = Load { parts: &own.parts, layers: &layers, each: &each };
         let Some(even) = even else {
             let pipelines = plan.simulated_pipelines([&own], tasks, alone);
             return [pipelines.map(|[own]| own), None];
         };
-        let layers = even.layer_memory(plan);
+        let layers = even.layer_memory(plan.recomputation.swapped);
         let each = plan.per_micro_batch(&layers);
         let even = Load { parts: &even.parts, layers: &layers, each: &each };
         let pipelines = plan.simulated_pipelines([&own, &even], tasks, paired);
@@ -124,9 +125,9 @@ pub(crate) fn is_near_limit(
         let bound = |step: &Step| memory::at_most(&step.occupancy[span].device, most);
         bound(fullest).max(bound(mean)) > limit && {
             let [own, even] = [(own, fullest), (even, mean)]
-                .map(|(it, step)| step.occupancies_of(plan, it, span));
+                .map(|(it, step)| step.occupancies(plan, it, span..span + 1));
             let stages = own.zip(even).zip(plan.spans[span].stages_of(&heaviest));
-            stages.into_iter().any(|((own, even), heaviest)| {
+            stages.into_iter().any(|(((_, own), (_, even)), heaviest)| {
                 let stage = load_imbalance::fuller(own.device, even.device);
                 memory::at_most(&stage, *heaviest) > limit
             })
@@ -137,7 +138,7 @@ pub(crate) fn is_near_limit(
 /// A step in time and memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Step {
-    /// What layers need after the plan's recomputation and swapping.
+    /// Memory that layers need after the plan's recomputation and swapping.
     layers: LayerMemory,
     /// For each span of the plan.
     spans: Vec<SpanStep>,
@@ -207,7 +208,7 @@ impl Step {
 
     /// The estimate, without warnings.
     fn estimate(&self, plan: &Plan, spans: &Spans) -> Estimate {
-        let traffic = self.traffic(plan, spans);
+        let traffic = self.traffic(&plan.batch, plan.deployment.machine.host, spans);
         let phases = self.pipeline.phases.as_ref();
         Estimate {
             metrics: metrics::metrics(plan, spans, self, &traffic.totals()),
@@ -222,48 +223,58 @@ impl Step {
 
     /// The metrics.
     pub(crate) fn metrics(&self, plan: &Plan, spans: &Spans) -> Metrics {
-        metrics::metrics(plan, spans, self, &self.traffic(plan, spans).totals())
+        let traffic = self.traffic(&plan.batch, plan.deployment.machine.host, spans);
+        metrics::metrics(plan, spans, self, &traffic.totals())
     }
 
-    fn traffic<'a>(&self, plan: &Plan, spans: &'a Spans) -> StepTraffic<'a> {
-        let (m, host) = (plan.batch.micro_batches as f64, plan.deployment.machine.host);
-        StepTraffic::new(m, host, spans, self)
+    fn traffic<'a>(
+        &self,
+        batch: &Batch,
+        host: BytesPerSecond,
+        spans: &'a Spans,
+    ) -> StepTraffic<'a> {
+        StepTraffic::new(batch.micro_batches as f64, host, spans, self)
     }
 
-    /// Memory of every stage, in order, with the place of its stages in [`Pipeline::spent`].
-    fn occupancies(&self, plan: &Plan, spans: &Spans) -> impl Iterator<Item = (usize, Occupancy)> {
-        let places = 0..self.pipeline.spent.len();
-        places.flat_map(move |place| {
-            self.occupancies_of(plan, spans, place).map(move |held| (place, held))
-        })
-    }
-
-    /// Memory of the stages at a place in [`Pipeline::spent`].
-    fn occupancies_of(
+    /// Memory of every stage at these places in [`Pipeline::spent`], in order, with its place.
+    fn occupancies(
         &self,
         plan: &Plan,
         spans: &Spans,
-        place: usize,
-    ) -> impl Iterator<Item = Occupancy> {
-        let (spent, first) = (&self.pipeline.spent[place], &self.occupancy[place]);
-        let (own, kept) = (&spans.frame.each[spent.span], &self.spans[spent.span].kept);
-        // Stages of a span hold as much of a micro-batch, but not as many at once.
-        (spent.first..spent.first + spent.count).map(move |index| {
-            let by_formula = || PeakActivations::of(kept, plan.in_flight(index));
-            match index == spent.first {
-                true => *first,
-                false => plan.occupancy(&own.memory, kept, &spent.held.unwrap_or_else(by_formula)),
-            }
+        places: Range<usize>,
+    ) -> impl Iterator<Item = (usize, Occupancy)> {
+        places.flat_map(move |place| {
+            let (spent, first) = (&self.pipeline.spent[place], &self.occupancy[place]);
+            let (own, kept) = (&spans.frame.each[spent.span], &self.spans[spent.span].kept);
+            // Stages of a span hold as much of a micro-batch, but not as many at once.
+            (spent.first..spent.first + spent.count).map(move |index| {
+                let by_formula = || PeakActivations::of(kept, plan.in_flight(index));
+                let held = match index == spent.first {
+                    true => *first,
+                    false => {
+                        let held = spent.held.unwrap_or_else(by_formula);
+                        plan.occupancy(&own.memory, kept, &held)
+                    }
+                };
+                (place, held)
+            })
         })
     }
 
     /// Time, peak memory and fit of this step, taken where others wait for it.
-    pub(crate) fn fullest(&self, plan: &Plan) -> Fullest {
+    pub(crate) fn fullest(&self, plan: &Plan, spans: &Spans) -> Fullest {
         let [memory_peak, host_peak] = self.peaks();
         let fits = plan.fits(memory_peak, host_peak);
         let room = plan.room([memory_peak, host_peak]);
         let fit_probability = self.fit_probability(&plan.schedule, room);
-        Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
+        Fullest {
+            time: self.time.total(),
+            memory_peak,
+            fits,
+            fit_probability,
+            migration: spans.frame.migration,
+            imbalance: plan.effect.imbalance,
+        }
     }
 
     /// Mean share of the time with no task resident.

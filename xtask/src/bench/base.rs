@@ -95,7 +95,7 @@ fn times(program: &Path) -> Result<Times> {
     Ok(times)
 }
 
-/// What the first time of a line is of, and the time in microseconds.
+/// Name of what a line's first time is of, and the time in microseconds.
 fn time_of(line: &str) -> Option<(String, f64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     words.windows(2).enumerate().find_map(|(place, pair)| {

@@ -33,7 +33,7 @@ pub(super) fn phases(phases: &[PhaseTraffic; 3]) -> Vec<PhaseOverlap> {
 /// Every stage, in order.
 pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstimate> {
     let m = plan.batch.micro_batches as f64;
-    let stages = step.occupancies(plan, spans).enumerate();
+    let stages = step.occupancies(plan, spans, 0..step.occupancy.len()).enumerate();
     let stages = stages.map(|(index, (place, held))| {
         let spent = &step.pipeline.spent[place];
         let (own, of_span) = (&step.spans[spent.span], &spans.frame.each[spent.span]);

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::ground::choice::{Set, SwapModule};
 use crate::ground::units::{Flops, Seconds};
 use crate::layer::architecture::{KindId, MAX_KINDS, PerKind};
 use crate::layer::layout::{Span, Stage};
@@ -217,10 +218,10 @@ impl Spans {
 }
 
 impl Spans {
-    /// Memory that layers need after the plan's swapping.
-    pub(crate) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
+    /// Memory that layers need after this swapping.
+    pub(crate) fn layer_memory(&self, swapped: Set<SwapModule>) -> LayerMemory {
         let mut memory = LayerMemory::default();
-        memory.take(&self.remains, plan.recomputation.swapped);
+        memory.take(&self.remains, swapped);
         memory
     }
 }
