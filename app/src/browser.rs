@@ -193,8 +193,7 @@ fn cookies() -> Option<String> {
 
 fn write_cookie(name: &str, value: &str) {
     if let Ok(document) = document().dyn_into::<web_sys::HtmlDocument>() {
-        let path = folder::cookie_path();
-        let cookie = format!("{name}={value}; Path={path}; Max-Age={COOKIE_SECONDS}; SameSite=Lax");
+        let cookie = format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; SameSite=Lax");
         // A browser that keeps no cookies forgets the choice with the page.
         let _ = document.set_cookie(&cookie);
     }

@@ -306,28 +306,24 @@ fn take_shell(explorer: Explorer) {
     take_address(|query| link::decode(query).map(|design| explorer.follow(design)));
 }
 
-/// Lets a page follow its address that was written for its first state, whatever that says.
-pub(crate) fn take_address<E>(follow: impl FnOnce(&str) -> Result<(), E>) {
+/// Lets a page that was written for its first state follow what its address asks for.
+fn take_address<E>(follow: impl FnOnce(&str) -> Result<(), E>) {
     let Some(root) = document().document_element().filter(|_| is_shell()) else { return };
     // Fixed, valid attribute names can always be set and removed.
     let _ = root.remove_attribute(SHELL_FIELD);
-    if follow(&query()).is_err() {
+    let query = query();
+    if !query.is_empty() && follow(&query).is_err() {
         // The server's page would say what is wrong with it.
         let _ = root.set_attribute("data-unread", "true");
     }
 }
 
-/// The same in an effect, where the address asks for something.
+/// The same in an effect of a page.
 pub(crate) fn follow_address<T: 'static, E: 'static>(
     read: fn(&str) -> Result<T, E>,
     ask: impl Fn(T) + 'static,
 ) {
-    Effect::new(move || {
-        take_address(|query| match query.is_empty() {
-            true => Ok(()),
-            false => untrack(|| read(query).map(&ask)),
-        });
-    });
+    Effect::new(move || take_address(|query| untrack(|| read(query).map(&ask))));
 }
 
 fn is_shell() -> bool {

@@ -53,6 +53,19 @@ new MutationObserver((changes) => {
 });
 leadTree(root);
 
+/** Notes on a link what it was written with, for a page that follows it by itself. */
+function note({ target }) {
+  const link = target instanceof Element && target.closest("a[href]");
+  if (!link || link.getAttribute("href").startsWith("#")) return;
+  const { href } = link;
+  const whole = typeof href === "string" ? href : new URL(href.baseVal, location.href).href;
+  const { base } = root.dataset;
+  if (!whole.startsWith(base)) return;
+  const [, path, rest] = /^([^?#]*)(.*)$/s.exec(whole.slice(base.length));
+  link.dataset.known = `/${path.replace(/\/$/, "")}${rest}`;
+}
+document.addEventListener("click", note, true);
+
 /** Links of the header take the design along. */
 function takeAlong(query) {
   for (const page of ["/", "/find", "/serving", "/budget"]) {

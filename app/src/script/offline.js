@@ -19,11 +19,12 @@ function showNotice(id, text, ...parts) {
 
 function showOffline() {
   const unread = document.documentElement.dataset.unread === "true";
-  const needs = "Sharing, sweeps, reviews and traces need the server.";
+  const isFolder = document.documentElement.dataset.base !== undefined;
+  const needs = isFolder ? "" : " Sharing, sweeps, reviews and traces need the server.";
   const works = unread
     ? "This link has an error that only the server can explain; the first design is shown instead."
     : "Knobs, numbers, charts and links still work.";
-  showNotice("offline", `You are offline. ${works} ${needs}`);
+  showNotice("offline", `You are offline. ${works}${needs}`);
 }
 
 /** Says in a folder of files that the page couldn't follow its address. */

@@ -262,8 +262,7 @@ export function cookie(name) {
 
 /** Keeps a choice for a year, as the modules do. */
 export function keep(name, value) {
-  const path = new URL(at("/"), location.href).pathname;
-  document.cookie = `${name}=${value}; Path=${path}; Max-Age=31536000; SameSite=Lax`;
+  document.cookie = `${name}=${value}; Path=/; Max-Age=31536000; SameSite=Lax`;
 }
 
 /** Whether the page is dark, by its reader's choice or the system's. */

@@ -147,5 +147,5 @@ addEventListener("fetch", (event) => {
   const path = pathOf(url);
   if (request.mode === "navigate") event.respondWith(servePage(event, path));
   else if (path.startsWith("/pkg/")) event.respondWith(serveHashed(request));
-  else if (NAMED.includes(path)) event.respondWith(serveNamed(request));
+  else if (NAMED.includes(path) || FILES.includes(path)) event.respondWith(serveNamed(request));
 });

@@ -458,7 +458,7 @@ impl<'a> Point<'a> {
         self.settle_to(self.space.axes.len());
     }
 
-    /// Sets this many leading axes to the index, and what follows from them alone.
+    /// Sets this many leading axes, more than are, to the index, and what follows from them alone.
     fn settle_to(&mut self, axes: usize) {
         for place in self.settled..axes {
             let digit = self.digits[place];
@@ -474,7 +474,7 @@ impl<'a> Point<'a> {
             }
             self.follow_ties(place);
         }
-        self.settled = self.settled.max(axes);
+        self.settled = axes;
     }
 
     /// Gives the knobs their values that are tied to axes up to this one.
@@ -492,7 +492,10 @@ impl<'a> Point<'a> {
     /// The first check that the design fails; if none does, all of it is set.
     pub(crate) fn failed(&mut self) -> Option<&'a Check> {
         for check in &self.space.checks[self.holds..] {
-            self.settle_to(check.depth.map_or(0, |depth| depth + 1));
+            let axes = check.depth.map_or(0, |depth| depth + 1);
+            if axes > self.settled {
+                self.settle_to(axes);
+            }
             if self.fails(check) {
                 return Some(check);
             }

@@ -168,6 +168,63 @@ fn refill<T: Clone>(list: &mut Vec<T>, count: usize, entry: T) {
     list.resize(count, entry);
 }
 
+/// A stage's own chunks, and the seconds of its pairs.
+struct Own<'a, const L: usize> {
+    places: &'a [Place<L>],
+    pairs: &'a [Lanes<L>],
+}
+
+impl<const L: usize> Own<'_, L> {
+    /// From when on a task can run, and its seconds; or the pass that it waits for.
+    #[inline]
+    fn ready(&self, ends: &[Lanes<L>], task: &Task) -> Result<(Lanes<L>, Lanes<L>), usize> {
+        let place = &self.places[usize::from(task.chunk)];
+        let arrived = |flow: &Flow<L>, micro_batch: u32| {
+            let needed = flow.needs + micro_batch as usize;
+            let end = ends[needed];
+            if end[0].is_nan() { Err(needed) } else { Ok(plus(end, flow.delay)) }
+        };
+        let micro_batch = task.micro_batch;
+        Ok(match task.kind {
+            TaskKind::Forward => (arrived(&place.forward, micro_batch)?, place.forward_seconds),
+            TaskKind::Backward => (arrived(&place.backward, micro_batch)?, place.backward_seconds),
+            TaskKind::InputGrad => {
+                (arrived(&place.backward, micro_batch)?, place.input_grad_seconds)
+            }
+            // The gradients of inputs are earlier in the same list.
+            TaskKind::WeightGrad => ([0.0; L], place.weight_grad_seconds),
+            TaskKind::Pair => {
+                let back = usize::from(task.backward_chunk);
+                let forward = arrived(&place.forward, micro_batch)?;
+                let backward = arrived(&self.places[back].backward, task.backward_micro_batch)?;
+                let seconds = self.pairs[usize::from(task.chunk) * self.places.len() + back];
+                (later(forward, backward), seconds)
+            }
+        })
+    }
+}
+
+/// Ends of passes, and the stages that wait for any of them.
+struct Ends<'a, const L: usize> {
+    ends: &'a mut [Lanes<L>],
+    waits_for: &'a mut [usize],
+    pending: &'a mut Vec<usize>,
+}
+
+impl<const L: usize> Ends<'_, L> {
+    /// Tells the stage that waits for a pass that it has ended.
+    #[inline]
+    fn note(&mut self, flow: &Flow<L>, micro_batch: u32, end: Lanes<L>) {
+        let at = flow.row + micro_batch as usize;
+        self.ends[at] = end;
+        let waits_for = &mut self.waits_for[flow.feeds];
+        if *waits_for == at {
+            *waits_for = usize::MAX;
+            self.pending.push(flow.feeds);
+        }
+    }
+}
+
 impl<const L: usize> Run<L> {
     /// Runs a schedule's lists on the times of each load, and tells the start and end of each task
     /// by its place in the lists.
@@ -233,15 +290,24 @@ impl<const L: usize> Run<L> {
         lists: &TaskLists,
         note: &mut impl FnMut(usize, Lanes<L>, Lanes<L>),
     ) {
-        let range = lists.range(stage);
+        let (range, c) = (lists.range(stage), self.chunks);
         let tasks = &lists.tasks[..range.end];
+        let own = Own {
+            places: &self.places[stage * c..(stage + 1) * c],
+            pairs: &self.pairs[stage * c * c..(stage + 1) * c * c],
+        };
+        let mut ends = Ends {
+            ends: &mut self.ends,
+            waits_for: &mut self.waits_for,
+            pending: &mut self.pending,
+        };
         let (mut free, mut busy) = (self.free[stage], self.busy[stage]);
         let mut index = self.next[stage];
         while let Some(task) = tasks.get(index) {
-            let (start, seconds) = match self.ready(stage, task) {
+            let (start, seconds) = match own.ready(ends.ends, task) {
                 Ok((ready, seconds)) => (later(ready, free), seconds),
                 Err(needed) => {
-                    self.waits_for[stage] = needed;
+                    ends.waits_for[stage] = needed;
                     break;
                 }
             };
@@ -251,62 +317,17 @@ impl<const L: usize> Run<L> {
             free = plus(start, seconds);
             busy = plus(busy, seconds);
             note(index, start, free);
-            self.pass_on(stage, task, free);
+            if let Some((chunk, micro_batch)) = task.forward() {
+                ends.note(&own.places[usize::from(chunk)].forward, micro_batch, free);
+            }
+            if let Some((chunk, micro_batch)) = task.input_grad() {
+                ends.note(&own.places[usize::from(chunk)].backward, micro_batch, free);
+            }
             index += 1;
         }
         self.next[stage] = index;
         self.free[stage] = free;
         self.busy[stage] = busy;
-    }
-
-    /// From when on a task can run, and its seconds; or the pass that it waits for.
-    fn ready(&self, stage: usize, task: &Task) -> Result<(Lanes<L>, Lanes<L>), usize> {
-        let place = self.place(stage, task.chunk);
-        let arrived = |flow: &Flow<L>, micro_batch: u32| {
-            let needed = flow.needs + micro_batch as usize;
-            let end = self.ends[needed];
-            if end[0].is_nan() { Err(needed) } else { Ok(plus(end, flow.delay)) }
-        };
-        let micro_batch = task.micro_batch;
-        Ok(match task.kind {
-            TaskKind::Forward => (arrived(&place.forward, micro_batch)?, place.forward_seconds),
-            TaskKind::Backward => (arrived(&place.backward, micro_batch)?, place.backward_seconds),
-            TaskKind::InputGrad => {
-                (arrived(&place.backward, micro_batch)?, place.input_grad_seconds)
-            }
-            // The gradients of inputs are earlier in the same list.
-            TaskKind::WeightGrad => ([0.0; L], place.weight_grad_seconds),
-            TaskKind::Pair => {
-                let behind = self.place(stage, task.backward_chunk);
-                let forward = arrived(&place.forward, micro_batch)?;
-                let backward = arrived(&behind.backward, task.backward_micro_batch)?;
-                let row = (stage * self.chunks + usize::from(task.chunk)) * self.chunks;
-                let seconds = self.pairs[row + usize::from(task.backward_chunk)];
-                (later(forward, backward), seconds)
-            }
-        })
-    }
-
-    /// Tells those who wait that a task has ended.
-    fn pass_on(&mut self, stage: usize, task: &Task, end: Lanes<L>) {
-        let ended = |run: &mut Self, flow: Flow<L>, micro_batch: u32| {
-            let at = flow.row + micro_batch as usize;
-            run.ends[at] = end;
-            if run.waits_for[flow.feeds] == at {
-                run.waits_for[flow.feeds] = usize::MAX;
-                run.pending.push(flow.feeds);
-            }
-        };
-        if let Some((chunk, micro_batch)) = task.forward() {
-            ended(self, self.place(stage, chunk).forward, micro_batch);
-        }
-        if let Some((chunk, micro_batch)) = task.input_grad() {
-            ended(self, self.place(stage, chunk).backward, micro_batch);
-        }
-    }
-
-    fn place(&self, stage: usize, chunk: u16) -> &Place<L> {
-        &self.places[stage * self.chunks + usize::from(chunk)]
     }
 
     fn is_complete(&self, lists: &TaskLists) -> bool {

@@ -165,7 +165,8 @@ impl Hiding {
 pub(crate) fn parts(plan: &Plan) -> Parts {
     let work = plan.work();
     let costs = plan.layer_costs(&work);
-    paired(plan, Parts::new(plan, Arc::new(work), &costs), None, &mut LayerPairs::default())
+    let parts = Parts::new(plan, Arc::new(work), &costs, None);
+    paired(plan, parts, None, &mut LayerPairs::default())
 }
 
 /// These parts with what compute waits for in a pair of each kind of layer. Under other loads than

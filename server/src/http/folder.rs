@@ -53,6 +53,8 @@ pub(crate) async fn files(site: Site) -> Result<Files, String> {
     let pages = pages();
     let addresses = Addresses::new(pages.iter().cloned().chain(notice::files()));
     let mut files = site_files(&state.site);
+    // GitHub Pages would look for files that it makes others of.
+    files.insert(".nojekyll".to_owned(), Vec::new());
     for address in DATA {
         let (_, bytes) = asked(&service, address).await?;
         files.insert(address.trim_start_matches('/').to_owned(), bytes);

@@ -7,7 +7,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 /// The scripts of pages.
-const SCRIPTS: [&str; 7] = ["worker", "share", "import", "save", "find", "finder", "habits"];
+const SCRIPTS: [&str; 9] =
+    ["worker", "share", "import", "save", "find", "finder", "habits", "early", "folder"];
 
 /// Its directory; a file holds the end of its own name.
 pub(crate) fn directory() -> TempDir {

@@ -137,12 +137,21 @@ impl LayerHops {
 }
 
 impl Parts {
-    /// The parts of layers that cost this, pairs not run yet.
-    pub(crate) fn new(plan: &Plan, work: Arc<Work>, costs: &[Arc<LayerCost>]) -> Self {
+    /// The parts of layers that cost this, pairs not run yet. Under other loads than `known` no
+    /// layer without experts is another one.
+    pub(crate) fn new(
+        plan: &Plan,
+        work: Arc<Work>,
+        costs: &[Arc<LayerCost>],
+        known: Option<&Self>,
+    ) -> Self {
         let (on, rows) = (&plan.deployment, plan.rows());
         let recomputation = &plan.recomputation;
-        let kinds = plan.architecture.kinds.iter().zip(&work.kinds).zip(costs);
-        let layers = kinds.map(|((kind, operators), cost)| {
+        let kinds = plan.architecture.kinds.iter().zip(&work.kinds).zip(costs).enumerate();
+        let layers = kinds.map(|(index, ((kind, operators), cost))| {
+            if let Some(known) = known.filter(|_| !cost.has_experts) {
+                return known.layers[index].clone();
+            }
             let mut exchanges = Exchanges::with_capacity(16);
             kind.mixer.exchanges(on, &rows, &mut exchanges);
             kind.mlp.exchanges(on, &rows, &mut exchanges);

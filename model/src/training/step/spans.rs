@@ -173,7 +173,7 @@ impl Spans {
         frame: Arc<Frame>,
         pairs: &mut LayerPairs,
     ) -> Self {
-        let parts = Parts::new(plan, layers.work.clone(), &layers.costs);
+        let parts = Parts::new(plan, layers.work.clone(), &layers.costs, None);
         let parts = pair::paired(plan, parts, None, pairs);
         let split = |span: &Span| SpanSplit {
             repeated_share: plan.repeated_share(span),
@@ -184,8 +184,9 @@ impl Spans {
 
     /// The stages under a plan with other loads, whose layers are given.
     pub(crate) fn under(&self, plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
-        let parts = Parts::new(plan, layers.work.clone(), &layers.costs);
-        let parts = pair::paired(plan, parts, Some(&self.parts), pairs);
+        let known = Some(&self.parts);
+        let parts = Parts::new(plan, layers.work.clone(), &layers.costs, known);
+        let parts = pair::paired(plan, parts, known, pairs);
         Self::of(plan, layers, parts, self.frame.clone(), self.splits.clone())
     }
 

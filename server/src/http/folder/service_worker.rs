@@ -8,19 +8,18 @@ use super::document::{hex, listed};
 /// The worker's file, whose place is its scope.
 const FILE: &str = "service-worker.js";
 
-/// Files that it knows already.
+/// Files without a hash, which it knows already.
 const NAMED: [&str; 4] = ["favicon.svg", "manifest.webmanifest", "palette.json", "glossary.json"];
 
-/// Whether it keeps a file.
+/// Files that no page asks for.
+const UNASKED: [&str; 5] = ["licences.txt", "embed.js", ".nojekyll", "api/v1/openapi.json", FILE];
+
+/// Whether it keeps a file, beside pages.
 fn is_kept(path: &str) -> bool {
-    let is_read_once = path == "licences.txt" || path == "embed.js" || path == FILE;
-    // The worker keeps files without a hash by itself.
-    let is_named = NAMED.contains(&path);
-    // Of a picture of the guide, its text says what it shows.
-    let is_large = path.ends_with(".br") || path.ends_with(".png") || path.starts_with("api/");
     // Who reads another language gets its files with the first page, and they are kept then.
     let is_language = path.starts_with("pkg/chinese.") || path.starts_with("pkg/translate.");
-    !is_read_once && !is_named && !is_large && !is_language && !path.ends_with(".html")
+    let is_other_form = path.ends_with(".br") || path.ends_with(".html");
+    !is_language && !is_other_form && !UNASKED.contains(&path) && !NAMED.contains(&path)
 }
 
 /// Tells the worker the folder's files and pages, and the version that follows from all of them.
