@@ -3,7 +3,10 @@
 // "Numbers" ends when all effects of the event have run, which is before its task ends; "charts"
 // when the animation frames that follow have drawn, not counting the wait for a frame.
 
+import { readFileSync } from "node:fs";
+
 import { expect, gotoHydrated, test } from "../tests/helper";
+import { framesOf } from "./frames";
 
 const CHANGES_PER_KNOB = 24;
 
@@ -28,6 +31,39 @@ test("latency of a knob", async ({ page }) => {
     );
   }
 });
+
+test("work of a frame while knobs are moved", async ({ page, browser }) => {
+  await gotoHydrated(page);
+  await page.locator("#knobs").hover();
+  await page.waitForTimeout(500);
+  const path = test.info().outputPath("trace.json");
+  await browser.startTracing(page, { path, categories: ["devtools.timeline"] });
+  await page.evaluate(move, CHANGES_PER_KNOB);
+  await browser.stopTracing();
+  const frames = framesOf(readFileSync(path, "utf8"));
+  expect(frames.length).toBeGreaterThan(100);
+  const at = (share: number) => frames[Math.floor((frames.length - 1) * share)].toFixed(1);
+  console.log(
+    `work of a frame: median ${at(0.5)} ms, p95 ${at(0.95)} ms, worst ${at(1)} ms ` +
+      `(${frames.length} frames)`,
+  );
+});
+
+/** Runs in the page: moves every visible slider to and fro, a step in each frame. */
+async function move(changesPerKnob: number): Promise<void> {
+  const frame = () => new Promise((drawn) => requestAnimationFrame(drawn));
+  for (const slider of document.querySelectorAll<HTMLInputElement>("input[type=range]")) {
+    if (!slider.checkVisibility() || Number(slider.max) === 0) continue;
+    const home = Number(slider.value);
+    const away = home > 0 ? home - 1 : home + 1;
+    for (let change = 0; change < changesPerKnob; change += 1) {
+      slider.value = String(change % 2 === 0 ? away : home);
+      slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      await frame();
+    }
+    slider.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+}
 
 /** Runs in the page: moves every visible slider to and fro. */
 async function measure(
