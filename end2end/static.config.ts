@@ -1,4 +1,5 @@
-// The tests of the site as a folder of files, below a path of a web server that knows nothing of it.
+// The tests of the site as a folder of files, below a path of a web server that knows nothing of
+// it.
 
 import { defineConfig } from "@playwright/test";
 

@@ -97,8 +97,8 @@ function offlinePage() {
 <meta name="color-scheme" content="light dark"><link rel="stylesheet" href="${at(STYLE)}"></head>
 <body><main class="not-found"><h1>You are offline</h1>
 <p>This page comes from the server, which can't be reached now. The explorer works without it.</p>
-<p><a class="button primary" href="${at("/")}">Open the explorer</a> <a class="button" href="">Try again</a>
-</p></main></body></html>`;
+<p><a class="button primary" href="${at("/")}">Open the explorer</a>
+<a class="button" href="">Try again</a></p></main></body></html>`;
   const own = ["style-src", "font-src", "img-src"].map((kind) => `${kind} 'self'`).join("; ");
   const headers = {
     "content-type": "text/html; charset=utf-8",
