@@ -171,7 +171,7 @@ impl Estimator {
     }
 
     /// Whether the design that was last asked for its metrics, and got these, is near the limit of
-    /// memory by a closed form, see [`memory::is_near_limit`].
+    /// memory by a closed form, see [`crate::training::memory::is_near_limit`].
     #[must_use]
     pub fn is_near_limit(&self, metrics: &Metrics) -> bool {
         let Known { plan, spans, .. } = &self.known;
