@@ -19,6 +19,7 @@ async function compare(page: Page): Promise<void> {
 
 test("one click balances the stages, and one undo takes it back", async ({ page }) => {
   await gotoHydrated(page, UNEVEN);
+  await toStudy(page, "balance");
   const caption = page.locator("#balance figcaption p");
   const before = await caption.innerText();
   await page.getByRole("link", { name: "Balance the stages" }).click();
