@@ -33,7 +33,7 @@ def call(name: str, design: Optional[Design] = None, **arguments: Any) -> dict[s
     Raises `InvalidInput` with everything that is wrong with them, and `IllegalDesign` with every
     rule that the design breaks.
     """
-    given = {} if design is None else {"link": design.link()}
+    given: dict[str, Any] = {} if design is None else {"link": design.link()}
     for argument, value in arguments.items():
         if isinstance(value, Design):
             given[argument] = {"link": value.link()}
