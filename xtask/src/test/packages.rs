@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_package_that_is_named_twice_counts_once_and_its_versions_apart() {
-        let tree = "app v0.1.0 (/work)\nsyn v2.0.1\nsyn v2.0.1 (*)\nsyn v1.0.9 (proc-macro)\n";
+        let tree = "app v0.1.0 (/src/app)\nsyn v2.0.1\nsyn v2.0.1 (*)\nsyn v1.0.9 (proc-macro)\n";
         let found = versions(tree);
         assert_eq!(found["syn"].len(), 2);
         assert_eq!(found["app"].len(), 1);
