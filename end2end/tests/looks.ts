@@ -25,16 +25,12 @@ type Look = {
   options: BrowserContextOptions;
 };
 
-/** Desktop and phone, and more screens, each light and dark. */
+/** Desktop and phone, and more screens. */
 export function looks(...more: (keyof typeof MORE)[]): Look[] {
   const screens = [...Object.entries(SCREENS), ...more.map((name) => [name, MORE[name]] as const)];
-  return screens.flatMap(([screen, viewport]) =>
-    (["light", "dark"] as const).map((colorScheme) => ({
-      name: `${screen}, ${colorScheme}`,
-      isPhone: screen === "phone",
-      options: { viewport, colorScheme },
-    })),
-  );
+  return screens.map(([name, viewport]) => {
+    return { name, isPhone: name === "phone", options: { viewport } };
+  });
 }
 
 /**
@@ -48,12 +44,24 @@ export function axe(page: Page, ...rules: string[]): AxeBuilder {
     .setLegacyMode(page.frames().length === 1);
 }
 
-/** What axe would mend, as readable lines: on the whole page, or in some parts of it. */
+/** Rules of axe that colours answer. */
+const OF_COLORS = ["color-contrast", "link-in-text-block"];
+
+/**
+ * What axe would mend, as readable lines: on the whole page, or in some parts of it; in the dark by
+ * the rules of colours, in the light by all.
+ */
 export async function findings(page: Page, ...parts: string[]): Promise<string[]> {
   // What is made once more is dimmed meanwhile.
   await expect(page.locator("[data-study][aria-busy]")).toHaveCount(0);
-  const within = parts.reduce((within, part) => within.include(part), axe(page));
-  return lines(await within.analyze());
+  const found: string[] = [];
+  for (const [colorScheme, rules] of [["dark", OF_COLORS], ["light", []]] as const) {
+    // Colours don't fade from one theme to the other.
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const within = parts.reduce((within, part) => within.include(part), axe(page, ...rules));
+    found.push(...lines(await within.analyze()).map((line) => `${colorScheme}: ${line}`));
+  }
+  return found;
 }
 
 /** What axe found, as readable lines. */

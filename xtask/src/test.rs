@@ -133,7 +133,7 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         run("clippy --workspace --features validation/runs --all-targets -- --deny warnings")
     });
     steps.run("lints, browser", || {
-        let modules = Module::packages(workspace).join(" ");
+        let modules = Module::packages(&Module::all(workspace)).join(" ");
         // `validation` as the page needs it: the report's types, without the runs.
         run(&format!(
             "clippy --package app --package present --package validation {modules} --lib \
@@ -146,7 +146,10 @@ fn sources(workspace: &Workspace, nats: bool, postgres: bool, steps: &mut Steps)
         command::run(doc.env("RUSTDOCFLAGS", "--deny warnings"))
     });
     steps.run("tests", || {
+        // Twice as many at once as there are cores: those with servers wait for half of their time.
+        let threads = 2 * std::thread::available_parallelism().map_or(1, usize::from);
         let mut tests = cargo("test --workspace --features validation/runs --");
+        tests.arg(format!("--test-threads={threads}"));
         command::run(tests.args(skipped(nats, postgres)))
     });
 }
