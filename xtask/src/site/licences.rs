@@ -40,7 +40,11 @@ struct Package {
 pub(crate) fn text(workspace: &Workspace) -> Result<String> {
     let server = ["--package", "server", "--features", "embed-site"];
     let mut used = packages_in_use(workspace, SERVER_TARGET, &server)?;
-    used.append(&mut packages_in_use(workspace, wasm::TARGET, &Module::packages(workspace))?);
+    used.append(&mut packages_in_use(
+        workspace,
+        wasm::TARGET,
+        &Module::packages(&Module::all(workspace)),
+    )?);
     let known = packages(workspace)?;
     let mut list = String::new();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();

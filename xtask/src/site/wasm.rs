@@ -39,6 +39,8 @@ pub(crate) struct Module {
     package: String,
     /// Largest size on the wire.
     pub(crate) max_bytes: u64,
+    /// Whether pages load it in a folder of files alone, so that no draft for a server has it.
+    folder_only: bool,
 }
 
 impl Module {
@@ -48,15 +50,25 @@ impl Module {
     }
 
     fn of_package(package: &serde_json::Value) -> Option<Self> {
-        let max_bytes = package["metadata"]["site"]["max-bytes"].as_u64()?;
+        let site = &package["metadata"]["site"];
+        let max_bytes = site["max-bytes"].as_u64()?;
+        let folder_only = site["folder-only"].as_bool().unwrap_or(false);
         let directory = Path::new(package["manifest_path"].as_str()?).parent()?;
         let name = directory.file_name()?.to_str()?.to_owned();
-        Some(Self { name, package: package["name"].as_str()?.to_owned(), max_bytes })
+        let package = package["name"].as_str()?.to_owned();
+        Some(Self { name, package, max_bytes, folder_only })
     }
 
-    /// The packages of all modules, as arguments for cargo.
-    pub(crate) fn packages(workspace: &Workspace) -> Vec<String> {
-        let packages = Self::all(workspace).into_iter().map(|module| module.package);
+    /// Those that a site of that quality has.
+    fn of_quality(workspace: &Workspace, quality: Quality<'_>) -> Vec<Self> {
+        let mut modules = Self::all(workspace);
+        modules.retain(|module| matches!(quality, Quality::Release(_)) || !module.folder_only);
+        modules
+    }
+
+    /// The packages of modules, as arguments for cargo.
+    pub(crate) fn packages(modules: &[Self]) -> Vec<String> {
+        let packages = modules.iter().map(|module| module.package.clone());
         packages.flat_map(|package| ["--package".to_owned(), package]).collect()
     }
 }
@@ -69,14 +81,15 @@ const DRAFT: [&str; 3] = [
     "profile.dev.package.model.opt-level=3",
 ];
 
-/// Compiles all modules for the browser, each to a file of its own. They share one compilation of
-/// `app`, and a draft shares the macros of its dependencies with the server's build.
+/// Compiles modules for the browser, each to a file of its own. They share one compilation of `app`,
+/// and a draft shares the macros of its dependencies with the server's build.
 pub(crate) fn compile(
     workspace: &Workspace,
     quality: Quality<'_>,
 ) -> Result<Vec<(Module, PathBuf)>> {
     let mut build = workspace.cargo(["build", "--target", TARGET]);
-    build.args(Module::packages(workspace));
+    let modules = Module::of_quality(workspace, quality);
+    build.args(Module::packages(&modules));
     let profile = match quality {
         Quality::Draft => {
             build.args(DRAFT.iter().flat_map(|setting| ["--config", setting]));
@@ -93,7 +106,7 @@ pub(crate) fn compile(
         let file = directory.join(module.package.replace('-', "_")).with_extension("wasm");
         (module, file)
     };
-    Ok(Module::all(workspace).into_iter().map(compiled).collect())
+    Ok(modules.into_iter().map(compiled).collect())
 }
 
 /// Setting of cargo that takes the directories of dependencies out of the places that panics name:

@@ -38,8 +38,12 @@ impl Scripts {
             String::from_utf8(bytes).map_err(|_| format!("{address} is no text"))
         };
         let early = text(&names.early)?;
-        let pages = listed(&addresses.paths());
-        let folder = text(&names.folder)?.replace("[\"PAGES\"]", &pages);
+        let folder = text(&names.folder)?;
+        if let Some(file) = loaded(&folder).find(|it| !files.contains_key(it)) {
+            let advice = "a draft for a server has less: `cargo xtask site --release` builds all";
+            return Err(format!("the built site lacks {file}: {advice}"));
+        }
+        let folder = folder.replace("[\"PAGES\"]", &listed(&addresses.paths()));
         for address in [&names.early, &names.folder] {
             files.remove(address.trim_start_matches('/'));
             files.remove(&format!("{}.br", address.trim_start_matches('/')));
@@ -48,6 +52,12 @@ impl Scripts {
         files.insert(name.trim_start_matches('/').to_owned(), folder.into_bytes());
         Ok(Self { early, folder: name, finder: names.finder.clone() })
     }
+}
+
+/// Files that a moved script of the site loads.
+fn loaded(script: &str) -> impl Iterator<Item = String> {
+    let names = script.split("\"./").skip(1).filter_map(|rest| rest.split('"').next());
+    names.map(|name| format!("{}{name}", PACKAGE.trim_start_matches('/')))
 }
 
 /// A list of texts as a script has it.

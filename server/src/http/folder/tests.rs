@@ -7,7 +7,7 @@ use present::site::Module;
 use super::*;
 
 /// A built site of empty files.
-fn site(directory: &Path) -> Site {
+fn site(directory: &Path, folder: &'static str) -> Site {
     let mut written = vec![
         ("manifest.webmanifest".to_owned(), r#"{"start_url":"/"}"#),
         ("favicon.svg".to_owned(), "<svg/>"),
@@ -16,7 +16,7 @@ fn site(directory: &Path) -> Site {
             "const VERSION = \"\";\nconst FILES = [];\nconst PAGES = [];\n",
         ),
         ("pkg/a.js".to_owned(), "import \"/pkg/b.js\";"),
-        ("pkg/folder.js".to_owned(), "const PAGES = [\"PAGES\"];"),
+        ("pkg/folder.js".to_owned(), folder),
         ("pkg/early.js".to_owned(), "early()"),
     ];
     let modules = Module::ALL.iter().map(|module| {
@@ -66,7 +66,8 @@ fn target(from: &str, link: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_is_a_file_and_every_link_leads_to_one() {
     let directory = tempfile::tempdir().unwrap();
-    let files = files(site(directory.path())).await.unwrap();
+    let site = site(directory.path(), "import \"/pkg/a.js\"; const PAGES = [\"PAGES\"];");
+    let files = files(site).await.unwrap();
     for page in Page::ALL.iter().filter(|page| !page.has_id()) {
         assert!(files.contains_key(&addresses::file_of(page.path())), "{page:?}");
     }
@@ -91,4 +92,11 @@ async fn every_page_is_a_file_and_every_link_leads_to_one() {
     assert_eq!(text("pkg/a.js"), "import \"./b.js\";");
     assert!(text("service-worker.js").contains("\"/find/\""), "{}", text("service-worker.js"));
     assert!(!files.contains_key("pkg/reviews.wasm") && !files.contains_key("pkg/folder.js"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_that_lacks_what_a_folder_loads_makes_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let refusal = files(site(directory.path(), "import(\"/pkg/writer.js\")")).await.unwrap_err();
+    assert!(refusal.contains("lacks pkg/writer.js"), "{refusal}");
 }
