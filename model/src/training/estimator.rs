@@ -89,7 +89,7 @@ struct Buffers {
 
 /// Spans with the design that they were made for: kilobytes that change places by their address.
 #[derive(Debug)]
-struct KeptSpans(Box<(Design, Loaded<Spans>)>);
+struct KeptSpans(Box<(Arc<Design>, Loaded<Spans>)>);
 
 /// Something under a plan's own loads, and under even ones where its own aren't.
 #[derive(Debug)]
@@ -121,9 +121,14 @@ impl Estimator {
     /// The metrics of a legal design that differs in none but these knobs from the last one that
     /// got any: [`Self::metrics`] for those who checked the rules and know what they moved.
     pub fn metrics_of_legal(&mut self, design: &Design, moved: &KnobSet) -> Metrics {
+        // The accelerator moves the framework along.
+        let mut moved = *moved;
+        if moved.has(KnobId::accelerator) {
+            moved.insert(KnobId::framework);
+        }
         let differences = match &self.known.plan {
             Some(plan) if is_of_same_preset(plan.design(), design) => {
-                plan.design().differences_in(design, moved)
+                plan.design().differences_in(design, &moved)
             }
             Some(_) | None => KnobSet::of(KnobId::ALL),
         };
@@ -200,6 +205,7 @@ impl Known {
     /// The plan of a legal design that differs in these knobs from the last one, and its spans.
     fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&mut Plan, &Loaded<Spans>) {
         let Self { plan, frame, layers, pairs, spans, spanned, shapes } = self;
+        let mut own = None;
         if differences.without(&BEYOND_LAYERS).is_empty() {
             plan.iter_mut().for_each(|plan| plan.follow(design, differences));
         } else {
@@ -210,13 +216,17 @@ impl Known {
             }
             spans.clear();
             *spanned = KnobSet::EMPTY;
-            (*plan, *frame) = (None, None);
+            *frame = None;
+            own = plan.take().map(|plan| plan.turned_to(design, differences));
         }
         if differences.has(KnobId::recompute_num_layers) {
             // The plan's spans are others.
             *frame = None;
         }
-        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), shapes));
+        let plan = plan.get_or_insert_with(|| {
+            let own = own.unwrap_or_else(|| Arc::new(design.clone()));
+            Plan::checked(own, Effect::of(design), shapes)
+        });
         let frame = frame.get_or_insert_with(|| Arc::new(Frame::new(plan)));
         let had_any = !spans.is_empty();
         if had_any {
@@ -270,7 +280,7 @@ fn turn_spans(
             }
             let layers = kept_layers(plan, layers);
             let spans = new_spans(plan, frame, layers, pairs);
-            known.push(KeptSpans(Box::new((plan.design().clone(), spans))));
+            known.push(KeptSpans(Box::new((plan.shared_design().clone(), spans))));
         }
     }
 }
@@ -297,9 +307,10 @@ fn new_spans(
     layers: &Loaded<Layers>,
     pairs: &mut LayerPairs,
 ) -> Loaded<Spans> {
-    let own = Spans::new(plan, &layers.own, frame.clone(), pairs);
+    let mut own = Spans::new(plan, &layers.own, frame.clone(), pairs);
     let even = layers.even.as_ref();
-    let even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
+    let mut even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
+    even.as_mut().unwrap_or(&mut own).add_up_traffic(plan);
     Loaded { own, even }
 }
 
