@@ -8,6 +8,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -64,7 +65,7 @@ struct Known {
     frame: Option<Arc<Frame>>,
     /// Layers of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in
     /// what reaches no layer.
-    layers: BTreeMap<LayerKey, Loaded<Layers>>,
+    layers: KnownLayers,
     /// Pairs of layers of the same designs.
     pairs: LayerPairs,
     /// Spans of the plan's layers, by the design that each was made for; the last one used is the
@@ -75,6 +76,14 @@ struct Known {
     /// Shapes of designs that differ from the last one in nothing but knobs of [`BY_SIZE`] and of
     /// [`BEYOND_LAYERS`].
     shapes: Shapes,
+}
+
+/// Layers by what tells them apart.
+#[derive(Debug, Default)]
+struct KnownLayers {
+    each: BTreeMap<LayerKey, Loaded<Layers>>,
+    /// Of those that only experts tell apart the first: experts alone are others in the rest.
+    first: BTreeMap<LayerKey, Layers>,
 }
 
 /// Steps that the metrics of the last design were made of, with room for the next.
@@ -267,7 +276,7 @@ impl Buffers {
 fn turn_spans(
     plan: &mut Plan,
     frame: &Arc<Frame>,
-    layers: &mut BTreeMap<LayerKey, Loaded<Layers>>,
+    layers: &mut KnownLayers,
     pairs: &mut LayerPairs,
     (known, differ): (&mut Vec<KeptSpans>, &KnobSet),
 ) {
@@ -278,27 +287,35 @@ fn turn_spans(
             if known.len() >= MAX_SPANS {
                 known.remove(0);
             }
-            let layers = kept_layers(plan, layers);
+            let layers = layers.of(plan);
             let spans = new_spans(plan, frame, layers, pairs);
             known.push(KeptSpans(Box::new((plan.shared_design().clone(), spans))));
         }
     }
 }
 
-/// The layers of a plan, kept or new.
-fn kept_layers<'a>(
-    plan: &mut Plan,
-    known: &'a mut BTreeMap<LayerKey, Loaded<Layers>>,
-) -> &'a Loaded<Layers> {
-    let key = LayerKey::new(plan);
-    if known.len() >= MAX_LAYERS && !known.contains_key(&key) {
-        known.clear();
+impl KnownLayers {
+    fn clear(&mut self) {
+        self.each.clear();
+        self.first.clear();
     }
-    known.entry(key).or_insert_with(|| {
-        let own = Layers::new(plan);
-        let even = plan.while_even(|even| own.under(even));
-        Loaded { own, even }
-    })
+
+    /// The layers of a plan, kept or new.
+    fn of(&mut self, plan: &mut Plan) -> &Loaded<Layers> {
+        let key = LayerKey::new(plan);
+        if self.each.len() >= MAX_LAYERS && !self.each.contains_key(&key) {
+            self.clear();
+        }
+        let Self { each, first } = self;
+        each.entry(key).or_insert_with(|| {
+            let own = match first.entry(key.without_experts()) {
+                Entry::Occupied(known) => known.get().under(plan),
+                Entry::Vacant(place) => place.insert(Layers::new(plan)).clone(),
+            };
+            let even = plan.while_even(|even| own.under(even));
+            Loaded { own, even }
+        })
+    }
 }
 
 fn new_spans(

@@ -62,7 +62,7 @@ impl Layers {
         Self { work: Arc::new(work), costs, saves: Arc::new(plan.layer_saves()), counts }
     }
 
-    /// The layers under a plan with other loads.
+    /// The layers under a plan with other loads, or of other expert-parallel ranks.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
         let work = plan.work_under(&self.work);
         let costs = plan.layer_costs_under(&work, &self.costs);
