@@ -22,6 +22,7 @@ pub mod packed;
 mod hash;
 mod placement;
 mod generator;
+mod drawn;
 mod planner;
 pub(crate) mod inputs;
 mod presets;

@@ -16,6 +16,7 @@ mod digest;
 mod order;
 mod spec;
 mod bench;
+mod checks;
 mod space;
 mod batch;
 mod outcome;

@@ -17,11 +17,12 @@ pub(crate) fn permuted(place: u64, size: u64, seed: u64) -> u64 {
     let bits = 64 - size.saturating_sub(1).leading_zeros();
     let half = bits.div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
+    let keys = [0, 1, 2, 3].map(|round: u64| mix(seed ^ (round << 56)));
     let mut number = place;
     loop {
         let (mut left, mut right) = (number >> half, number & mask);
-        for round in 0..4 {
-            let word = mix(right ^ mix(seed ^ (round << 56)));
+        for key in keys {
+            let word = mix(right ^ key);
             (left, right) = (right, left ^ (word & mask));
         }
         number = (left << half) | right;

@@ -17,9 +17,10 @@ use model::search::find::STRATEGY;
 use model::{design::link, serving};
 
 use crate::bench::Bench;
+use crate::checks::{Check, Level, Test, Verdict};
 use crate::digest::mix;
 use crate::order::{first_round, permuted, stratum};
-use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, number, sources};
+use crate::spec::{Axis, Sampling, Spec, Subject, Tie, TieRule, number, sources};
 
 /// A space could not be numbered.
 pub type SpaceError = KnobError;
@@ -95,42 +96,19 @@ pub struct Space {
     /// Indices that share the coordinates up to and with an axis.
     blocks: Vec<u64>,
     size: u64,
-    /// Checks of a point, by the last axis that each depends on.
+    /// Checks of a point, by the last axis that each reads.
     checks: Vec<Check>,
-    /// For each axis the number of checks that depend on axes in front of it alone.
-    checks_before: Vec<usize>,
-    /// The last axis that each tie depends on.
-    tie_depths: Vec<Option<usize>>,
+    /// Levels of these checks, with the verdicts that are known.
+    levels: Arc<[Level]>,
+    /// For each axis the number of levels that read axes in front of it alone.
+    levels_before: Vec<usize>,
+    /// The axes that each tie follows from.
+    tie_axes: Vec<Vec<usize>>,
     /// Whether it asks for runs.
     asks_run: bool,
     bench: Bench,
     /// Links of designs with strategies that were found.
     found: Arc<BTreeMap<u64, String>>,
-}
-
-/// A check of a point, made before the model estimates it.
-#[derive(Clone, Debug)]
-pub(crate) struct Check {
-    /// Name that a failure is counted under.
-    pub(crate) name: String,
-    /// Indices that fail with a point that does, its block: all whose leading coordinates are the
-    /// same.
-    pub(crate) block: u64,
-    /// The last axis that it depends on; `None` if no axis matters.
-    depth: Option<usize>,
-    test: Test,
-}
-
-#[derive(Clone, Debug)]
-enum Test {
-    /// A tie has a value.
-    Tie(usize),
-    /// A divisor divides the knob that it is one of.
-    Divides(KnobId, KnobId),
-    /// A constraint on a knob.
-    Constraint(Constraint),
-    /// One of the model's rules.
-    Rule(&'static Rule),
 }
 
 impl Space {
@@ -161,16 +139,18 @@ impl Space {
             blocks,
             size,
             checks: vec![],
-            checks_before: vec![],
-            tie_depths: vec![],
+            levels: Arc::default(),
+            levels_before: vec![],
+            tie_axes: vec![],
             asks_run,
             bench: Bench::default(),
             found: Arc::default(),
         };
         space.checks = space.all_checks();
-        let before = |place| space.checks.partition_point(|check| check.depth < Some(place));
-        space.checks_before = (0..space.axes.len()).map(before).collect();
-        space.tie_depths = space.spec.ties.iter().map(|tie| space.depth(tie.knob)).collect();
+        space.levels = Level::all(&space.checks, &space.axes).into();
+        let before = |place| space.levels.partition_point(|level| level.axes <= place);
+        space.levels_before = (0..space.axes.len()).map(before).collect();
+        space.tie_axes = space.spec.ties.iter().map(|tie| space.axes_of(&[tie.knob])).collect();
         Ok(space)
     }
 
@@ -264,6 +244,8 @@ impl Space {
         let varies = self.axes.iter().any(|axis| axis.knob == KnobId::timing);
         let mut space = (!varies).then(|| self.clone())?;
         space.spec.base.schedule.timing = Timing::Simulated;
+        // What is known of the other base may not hold of this one.
+        space.levels = Level::all(&space.checks, &space.axes).into();
         space.bench = Bench::default();
         Some(space)
     }
@@ -328,17 +310,23 @@ impl Space {
     }
 
     fn check(&self, name: String, reads: &[KnobId], test: Test) -> Check {
-        let depth = reads.iter().filter_map(|knob| self.depth(*knob)).max();
-        let block = depth.map_or(self.size, |depth| self.blocks[depth]);
-        Check { name, block, depth, test }
+        let axes = self.axes_of(reads);
+        let block = axes.last().map_or(self.size, |last| self.blocks[*last]);
+        Check { name, block, axes, test }
     }
 
-    /// The last axis that a knob's value depends on.
-    fn depth(&self, knob: KnobId) -> Option<usize> {
-        match self.spec.ties.iter().find(|tie| tie.knob == knob) {
-            Some(tie) => sources(tie).iter().filter_map(|of| self.depth(*of)).max(),
-            None => self.axes.iter().position(|axis| axis.knob == knob),
+    /// The axes that the values of these knobs depend on, in order.
+    fn axes_of(&self, knobs: &[KnobId]) -> Vec<usize> {
+        let mut axes: Vec<usize> = vec![];
+        for knob in knobs {
+            match self.spec.ties.iter().find(|tie| tie.knob == *knob) {
+                Some(tie) => axes.extend(self.axes_of(&sources(tie))),
+                None => axes.extend(self.axes.iter().position(|axis| axis.knob == *knob)),
+            }
         }
+        axes.sort_unstable();
+        axes.dedup();
+        axes
     }
 }
 
@@ -404,7 +392,7 @@ pub(crate) struct Point<'a> {
     /// Number of leading axes that are set to the digits of the index.
     settled: usize,
     ties: Vec<Tied>,
-    /// Number of leading checks that are known to hold here.
+    /// Number of leading levels whose checks are known to hold here.
     holds: usize,
     /// Knobs that were moved since the last evaluation; all before the first.
     pub(crate) moved: KnobSet,
@@ -421,9 +409,9 @@ struct Tied {
 impl<'a> Point<'a> {
     pub(crate) fn new(space: &'a Space) -> Self {
         let mut design = space.spec.base.clone();
-        let ties = space.spec.ties.iter().zip(&space.tie_depths).map(|(tie, depth)| {
-            let has_value = depth.is_some() || follow(&mut design, tie);
-            Tied { has_value, is_stale: depth.is_some() }
+        let ties = space.spec.ties.iter().zip(&space.tie_axes).map(|(tie, axes)| {
+            let is_stale = !axes.is_empty();
+            Tied { has_value: is_stale || follow(&mut design, tie), is_stale }
         });
         let ties = ties.collect();
         // No digit is set yet: the first move sets them all.
@@ -435,7 +423,9 @@ impl<'a> Point<'a> {
     /// Moves to an index.
     pub(crate) fn go_to(&mut self, index: u64) {
         let before = self.index.replace(index);
-        let (mut prefix, mut known) = (index, before);
+        // In random order hardly two neighbours share leading digits.
+        let before = before.filter(|_| self.space.is_grid());
+        let (mut prefix, mut known, mut first) = (index, before, self.digits.len());
         for (place, axis) in self.space.axes.iter().enumerate().rev() {
             if known == Some(prefix) {
                 break;
@@ -445,11 +435,12 @@ impl<'a> Point<'a> {
             (prefix, known) = (prefix / radix, known.map(|known| known / radix));
             if self.digits[place] != digit {
                 self.digits[place] = digit;
-                self.settled = self.settled.min(place);
+                first = place;
             }
         }
-        // What depends on none of the axes that moved is as it was.
-        let before = self.space.checks_before.get(self.settled);
+        self.settled = self.settled.min(first);
+        // What reads none of the axes that moved is as it was.
+        let before = self.space.levels_before.get(first);
         self.holds = before.map_or(self.holds, |before| self.holds.min(*before));
     }
 
@@ -458,7 +449,7 @@ impl<'a> Point<'a> {
         self.settle_to(self.space.axes.len());
     }
 
-    /// Sets this many leading axes, more than are, to the index, and what follows from them alone.
+    /// Sets at least this many leading axes to the index, and what follows from them alone.
     fn settle_to(&mut self, axes: usize) {
         for place in self.settled..axes {
             let digit = self.digits[place];
@@ -467,42 +458,59 @@ impl<'a> Point<'a> {
                 let axis = &self.space.axes[place];
                 // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
                 self.design.put(axis.knob, &axis.values[digit]);
-                self.moved = self.moved.and(&[axis.knob]);
-                for (tied, depth) in self.ties.iter_mut().zip(&self.space.tie_depths) {
-                    tied.is_stale |= *depth >= Some(place);
+                self.moved.insert(axis.knob);
+                for (tied, axes) in self.ties.iter_mut().zip(&self.space.tie_axes) {
+                    tied.is_stale |= axes.contains(&place);
                 }
             }
             self.follow_ties(place);
         }
-        self.settled = axes;
+        self.settled = self.settled.max(axes);
     }
 
     /// Gives the knobs their values that are tied to axes up to this one.
     fn follow_ties(&mut self, place: usize) {
-        let ties = self.space.spec.ties.iter().zip(&self.space.tie_depths);
-        for ((tie, depth), tied) in ties.zip(&mut self.ties) {
-            if tied.is_stale && *depth == Some(place) {
+        let ties = self.space.spec.ties.iter().zip(&self.space.tie_axes);
+        for ((tie, axes), tied) in ties.zip(&mut self.ties) {
+            if tied.is_stale && axes.last() == Some(&place) {
                 let has_value = follow(&mut self.design, tie);
                 *tied = Tied { has_value, is_stale: false };
-                self.moved = self.moved.and(&[tie.knob]);
+                self.moved.insert(tie.knob);
             }
         }
     }
 
     /// The first check that the design fails; if none does, all of it is set.
     pub(crate) fn failed(&mut self) -> Option<&'a Check> {
-        for check in &self.space.checks[self.holds..] {
-            let axes = check.depth.map_or(0, |depth| depth + 1);
-            if axes > self.settled {
-                self.settle_to(axes);
-            }
-            if self.fails(check) {
-                return Some(check);
+        let space = self.space;
+        for level in &space.levels[self.holds..] {
+            if let Some(place) = self.failed_of(level) {
+                return space.checks.get(place);
             }
             self.holds += 1;
         }
         self.settle();
         None
+    }
+
+    /// The first check of a level that the design fails.
+    fn failed_of(&mut self, level: &Level) -> Verdict {
+        let mut first: Verdict = None;
+        for group in &level.groups {
+            // What comes behind a check that fails isn't made.
+            if first.is_some_and(|first| group.checks.iter().all(|check| first < *check)) {
+                break;
+            }
+            let failed = group.verdict(&self.digits).unwrap_or_else(|| {
+                self.settle_to(level.axes);
+                let mut checks = group.checks.iter().copied();
+                let failed = checks.find(|check| self.fails(&self.space.checks[*check]));
+                group.learn(&self.digits, failed);
+                failed
+            });
+            first = first.into_iter().chain(failed).min();
+        }
+        first
     }
 
     fn fails(&self, check: &Check) -> bool {

@@ -8,6 +8,7 @@ mod row;
 pub(crate) mod front;
 mod best;
 mod pairs;
+mod reasons;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub use best::Best;
 use front::Front;
 use pairs::Cells;
 pub use pairs::{Cell, Pair, bin_of, bins, pairs};
+use reasons::Reasons;
 pub use row::Row;
 use rows::{Sample, Top};
 
@@ -95,6 +97,9 @@ pub struct Summary {
     pub near_limit: u64,
     /// Number of the other designs that each reason rules out.
     pub reasons: BTreeMap<String, u64>,
+    /// While designs are added: those that aren't among these reasons yet.
+    #[serde(skip)]
+    latest: Reasons,
     /// For each objective the best designs, best first.
     top: Vec<Top>,
     /// Designs that none is better than in every objective.
@@ -125,6 +130,7 @@ impl Summary {
             feasible: 0,
             near_limit: 0,
             reasons: BTreeMap::new(),
+            latest: Reasons::default(),
             top: vec![Top::default(); objectives],
             front: Front::default(),
             certain: space.spec().has_closed_forms().then(|| Certain {
@@ -201,7 +207,7 @@ impl Summary {
         match *outcome {
             Outcome::RuledOut { points, reason } => {
                 self.points += points;
-                self.count(reason, points);
+                self.latest.count(reason, points);
             }
             Outcome::Legal { index, coordinates, values, broken, near_limit, found } => {
                 self.points += 1;
@@ -210,22 +216,13 @@ impl Summary {
                     values[*digit].legal += 1;
                 }
                 match broken {
-                    Some(reason) => self.count(reason, 1),
+                    Some(reason) => self.latest.count(reason, 1),
                     None => {
                         let found = found.map(link::encode);
                         let row = Row { index, values: values.to_vec(), near_limit, found };
                         self.keep(space, coordinates, &row);
                     }
                 }
-            }
-        }
-    }
-
-    fn count(&mut self, reason: &str, points: u64) {
-        match self.reasons.get_mut(reason) {
-            Some(count) => *count += points,
-            None => {
-                self.reasons.insert(reason.to_owned(), points);
             }
         }
     }
@@ -245,22 +242,24 @@ impl Summary {
             marginal.best = better(goal, marginal.best, Some(best));
         }
         self.cells.add(space, goal, coordinates, best);
+        let most = spec.kept_best();
         for (objective, one) in spec.objectives.iter().enumerate() {
             *self.bins[objective].entry(bin(values[objective])).or_default() += 1;
-            self.top[objective].add(objective, one.goal, spec.kept_best(), row);
+            self.top[objective].add(objective, one.goal, most, row);
         }
         self.front.add(spec, row);
         self.sample.add(spec.sample as usize, row);
         if let Some(certain) = self.certain.as_mut().filter(|_| !row.near_limit) {
             for (objective, one) in spec.objectives.iter().enumerate() {
-                certain.top[objective].add(objective, one.goal, spec.kept_best(), row);
+                certain.top[objective].add(objective, one.goal, most, row);
             }
             certain.front.add(spec, row);
         }
     }
 
-    /// The summary with rows in their final order.
+    /// The summary with all counts and with rows in their final order.
     pub(crate) fn settled(mut self, space: &Space) -> Self {
+        self.latest.drain_to(&mut self.reasons);
         self.front.sort();
         self.certain.iter_mut().for_each(|certain| certain.front.sort());
         self.sample.keep(space.spec().sample as usize);
@@ -274,7 +273,9 @@ impl Summary {
         self.legal += other.legal;
         self.feasible += other.feasible;
         self.near_limit += other.near_limit;
-        other.reasons.iter().for_each(|(reason, points)| self.count(reason, *points));
+        for (reason, points) in other.reasons {
+            *self.reasons.entry(reason).or_default() += points;
+        }
         let goal = spec.objectives[0].goal;
         for (ours, theirs) in
             self.marginals.iter_mut().flatten().zip(other.marginals.iter().flatten())

@@ -122,7 +122,8 @@ impl KnobSet {
         })
     }
 
-    fn put(&mut self, knob: KnobId) {
+    /// Takes a knob in.
+    pub const fn insert(&mut self, knob: KnobId) {
         self.words[knob as usize / 64] |= 1 << (knob as usize % 64);
     }
 }
@@ -131,14 +132,14 @@ impl Design {
     /// The knobs in which two designs differ.
     pub(crate) fn differences(&self, other: &Self) -> KnobSet {
         let mut knobs = KnobSet::EMPTY;
-        self.compare(other, |knob| knobs.put(knob));
+        self.compare(other, |knob| knobs.insert(knob));
         knobs
     }
 
     /// Knobs among these in which two designs differ.
     pub(crate) fn differences_in(&self, other: &Self, knobs: &KnobSet) -> KnobSet {
         let mut differ = KnobSet::EMPTY;
-        knobs.iter().filter(|knob| self.differs(other, *knob)).for_each(|knob| differ.put(knob));
+        knobs.iter().filter(|knob| self.differs(other, *knob)).for_each(|knob| differ.insert(knob));
         differ
     }
 

@@ -64,6 +64,11 @@ impl Stage {
         self.num_layers() + self.mtp
     }
 
+    /// Whether it has anything but layers.
+    pub(crate) fn has_ends(&self) -> bool {
+        self.embedding + self.mtp + self.heads() + self.sources > 0.0
+    }
+
     /// Heads with their losses, those of MTP among them.
     pub(crate) fn heads(&self) -> f64 {
         self.head + self.mtp_head

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::capacity::{capacity, drop_ratio};
+use super::drawn;
 use super::effect::{Effect, StepLoads};
 use super::generator::{Generator, Size};
 use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger, unplanned};
@@ -109,7 +110,7 @@ impl Inputs {
         let (tokens, topk) = (SAMPLED_TOKENS, self.topk.max(1));
         let size = Size { steps, stride, layers, experts, tokens, topk };
         let planner = Planner { interval: points, ..self.planner(stride as u64) };
-        match self.generator().trace(&size) {
+        match drawn::trace(&self.generator(), &size) {
             Ok(trace) => {
                 let loads = Loads::new(self, &trace);
                 let outcome = loads.run(&trace, &planner);

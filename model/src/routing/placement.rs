@@ -291,11 +291,17 @@ fn imbalance(loads: impl Iterator<Item = u64>, devices: usize) -> f64 {
 ///
 /// From one plan to the next loads change little: what is nearly in order is mended in passing.
 fn put_in_order(order: &mut Vec<u32>, shares: &[f64]) {
-    if order.len() != shares.len() {
-        order.clear();
-        order.extend(0..shares.len() as u32);
-    }
     let keys: Vec<i64> = shares.iter().map(|share| !in_order(*share)).collect();
+    if order.len() != shares.len() || !mended(order, &keys) {
+        let mut all: Vec<(i64, u32)> = keys.into_iter().zip(0..).collect();
+        all.sort_unstable();
+        order.clear();
+        order.extend(all.into_iter().map(|(_, expert)| expert));
+    }
+}
+
+/// Puts experts in the order of these keys by insertion; false where sorting anew is quicker.
+fn mended(order: &mut [u32], keys: &[i64]) -> bool {
     let key = |expert: u32| (keys[expert as usize], expert);
     let mut shifts = MAX_SHIFTS * order.len();
     for at in 1..order.len() {
@@ -308,9 +314,10 @@ fn put_in_order(order: &mut Vec<u32>, shares: &[f64]) {
         order[to] = expert;
         match shifts.checked_sub(at - to) {
             Some(left) => shifts = left,
-            None => return order.sort_unstable_by_key(|expert| key(*expert)),
+            None => return false,
         }
     }
+    true
 }
 
 /// Shifts for each expert after which sorting anew is quicker.

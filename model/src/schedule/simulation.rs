@@ -3,10 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::array;
+use core::ops::Range;
 
 use super::form::Form;
 use super::order::Schedule;
-use super::task::{Task, TaskKind, TaskLists};
+use super::task::{TaskKind, TaskLists};
 use super::timeline::Timeline;
 use super::times::Times;
 use crate::ground::choice::Method;
@@ -26,7 +27,7 @@ impl Schedule {
         run.simulate(self, &lists, [times], |index, [from], [to]| {
             (start[index], end[index]) = (from, to);
         });
-        let busy = run.busy.into_iter().map(|[busy]| busy).collect();
+        let busy = run.busy().map(|[busy]| *busy).collect();
         let [seconds] = run.seconds;
         Timeline { schedule: *self, lists, start, end, seconds, busy }
     }
@@ -116,6 +117,23 @@ fn length(seconds: f64) -> f64 {
     if seconds > 0.0 { seconds } else { 0.0 }
 }
 
+/// A stage on its way through its tasks.
+#[derive(Clone, Copy, Debug)]
+struct StageState<const L: usize> {
+    /// Its first and its next task, and where its tasks end.
+    begin: usize,
+    next: usize,
+    last: usize,
+    /// The pass that it waits for, as its place in [`Run::ends`].
+    waits_for: usize,
+    /// When it starts.
+    first: Lanes<L>,
+    /// When it is free.
+    free: Lanes<L>,
+    /// Seconds that it works.
+    busy: Lanes<L>,
+}
+
 /// A simulation under L loads at once: which task comes next depends on no time. Its room is used
 /// again by the next one, as a large one would give its heap back and fault it in anew.
 #[derive(Clone, Debug)]
@@ -128,18 +146,9 @@ pub(crate) struct Run<const L: usize> {
     /// Ends of passes, forwards and then backwards, by position and micro-batch; not a number
     /// before they ran. DualPipe's two directions share rows, their micro-batches are others.
     ends: Vec<Lanes<L>>,
-    /// The next task of each stage.
-    next: Vec<usize>,
-    /// The pass that each stage waits for, as its place in `ends`.
-    waits_for: Vec<usize>,
+    stages: Vec<StageState<L>>,
     /// Stages that may go on.
     pending: Vec<usize>,
-    /// When each stage starts.
-    first: Vec<Lanes<L>>,
-    /// When each stage is free.
-    free: Vec<Lanes<L>>,
-    /// Seconds that each stage works.
-    pub(crate) busy: Vec<Lanes<L>>,
     /// The time of a step.
     pub(crate) seconds: Lanes<L>,
 }
@@ -151,75 +160,55 @@ impl<const L: usize> Default for Run<L> {
             places: Vec::new(),
             pairs: Vec::new(),
             ends: Vec::new(),
-            next: Vec::new(),
-            waits_for: Vec::new(),
+            stages: Vec::new(),
             pending: Vec::new(),
-            first: Vec::new(),
-            free: Vec::new(),
-            busy: Vec::new(),
             seconds: [0.0; L],
         }
     }
 }
 
-/// Makes a list of this many equal entries, in the room that it has.
-fn refill<T: Clone>(list: &mut Vec<T>, count: usize, entry: T) {
-    list.clear();
-    list.resize(count, entry);
-}
-
-/// A stage's own chunks, and the seconds of its pairs.
-struct Own<'a, const L: usize> {
-    places: &'a [Place<L>],
-    pairs: &'a [Lanes<L>],
-}
-
-impl<const L: usize> Own<'_, L> {
-    /// From when on a task can run, and its seconds; or the pass that it waits for.
-    #[inline]
-    fn ready(&self, ends: &[Lanes<L>], task: &Task) -> Result<(Lanes<L>, Lanes<L>), usize> {
-        let place = &self.places[usize::from(task.chunk)];
-        let arrived = |flow: &Flow<L>, micro_batch: u32| {
-            let needed = flow.needs + micro_batch as usize;
-            let end = ends[needed];
-            if end[0].is_nan() { Err(needed) } else { Ok(plus(end, flow.delay)) }
-        };
-        let micro_batch = task.micro_batch;
-        Ok(match task.kind {
-            TaskKind::Forward => (arrived(&place.forward, micro_batch)?, place.forward_seconds),
-            TaskKind::Backward => (arrived(&place.backward, micro_batch)?, place.backward_seconds),
-            TaskKind::InputGrad => {
-                (arrived(&place.backward, micro_batch)?, place.input_grad_seconds)
-            }
-            // The gradients of inputs are earlier in the same list.
-            TaskKind::WeightGrad => ([0.0; L], place.weight_grad_seconds),
-            TaskKind::Pair => {
-                let back = usize::from(task.backward_chunk);
-                let forward = arrived(&place.forward, micro_batch)?;
-                let backward = arrived(&self.places[back].backward, task.backward_micro_batch)?;
-                let seconds = self.pairs[usize::from(task.chunk) * self.places.len() + back];
-                (later(forward, backward), seconds)
-            }
-        })
-    }
-}
-
-/// Ends of passes, and the stages that wait for any of them.
-struct Ends<'a, const L: usize> {
+/// A stage at work on its tasks.
+struct Worker<'a, const L: usize> {
+    stage: usize,
+    /// When it is free, and the seconds that it has worked.
+    free: Lanes<L>,
+    busy: Lanes<L>,
+    /// Ends of passes, and the stages that wait for any of them.
     ends: &'a mut [Lanes<L>],
-    waits_for: &'a mut [usize],
+    stages: &'a mut [StageState<L>],
     pending: &'a mut Vec<usize>,
 }
 
-impl<const L: usize> Ends<'_, L> {
-    /// Tells the stage that waits for a pass that it has ended.
+impl<const L: usize> Worker<'_, L> {
+    /// From when on what a pass needs is here; `None` if the stage has to wait for it.
     #[inline]
-    fn note(&mut self, flow: &Flow<L>, micro_batch: u32, end: Lanes<L>) {
+    fn arrived(&mut self, flow: &Flow<L>, micro_batch: u32) -> Option<Lanes<L>> {
+        let needed = flow.needs + micro_batch as usize;
+        let end = self.ends[needed];
+        if end[0].is_nan() {
+            self.stages[self.stage].waits_for = needed;
+            return None;
+        }
+        Some(plus(end, flow.delay))
+    }
+
+    /// Runs a task that can start from then on; tells when it does.
+    #[inline]
+    fn run(&mut self, ready: Lanes<L>, seconds: Lanes<L>) -> Lanes<L> {
+        let start = later(ready, self.free);
+        self.free = plus(start, seconds);
+        self.busy = plus(self.busy, seconds);
+        start
+    }
+
+    /// Ends a pass now, and tells the stage that waits for it.
+    #[inline]
+    fn end(&mut self, flow: &Flow<L>, micro_batch: u32) {
         let at = flow.row + micro_batch as usize;
-        self.ends[at] = end;
-        let waits_for = &mut self.waits_for[flow.feeds];
-        if *waits_for == at {
-            *waits_for = usize::MAX;
+        self.ends[at] = self.free;
+        let fed = &mut self.stages[flow.feeds];
+        if fed.waits_for == at {
+            fed.waits_for = usize::MAX;
             self.pending.push(flow.feeds);
         }
     }
@@ -239,7 +228,7 @@ impl<const L: usize> Run<L> {
         while let Some(stage) = self.pending.pop() {
             self.work_on(stage, lists, &mut note);
         }
-        debug_assert!(self.is_complete(lists), "{schedule:?} can't go on");
+        debug_assert!(self.is_complete(), "{schedule:?} can't go on");
         self.seconds = self.step_seconds(schedule);
     }
 
@@ -256,12 +245,12 @@ impl<const L: usize> Run<L> {
         self.ends.reserve(passes + m);
         self.ends.resize(passes, [f64::NAN; L]);
         self.ends.resize(if count == 0 { 0 } else { passes + m }, [0.0; L]);
-        self.next.clear();
-        self.next.extend((0..p).map(|stage| lists.range(stage).start));
-        refill(&mut self.waits_for, p, usize::MAX);
-        for list in [&mut self.first, &mut self.free, &mut self.busy] {
-            refill(list, p, [0.0; L]);
-        }
+        self.stages.clear();
+        self.stages.extend((0..p).map(|stage| {
+            let (Range { start: begin, end: last }, none) = (lists.range(stage), [0.0; L]);
+            let (next, waits_for) = (begin, usize::MAX);
+            StageState { begin, next, last, waits_for, first: none, free: none, busy: none }
+        }));
         self.pending.clear();
         self.pending.extend((0..p).rev());
     }
@@ -290,59 +279,74 @@ impl<const L: usize> Run<L> {
         lists: &TaskLists,
         note: &mut impl FnMut(usize, Lanes<L>, Lanes<L>),
     ) {
-        let (range, c) = (lists.range(stage), self.chunks);
-        let tasks = &lists.tasks[..range.end];
-        let own = Own {
-            places: &self.places[stage * c..(stage + 1) * c],
-            pairs: &self.pairs[stage * c * c..(stage + 1) * c * c],
-        };
-        let mut ends = Ends {
-            ends: &mut self.ends,
-            waits_for: &mut self.waits_for,
-            pending: &mut self.pending,
-        };
-        let (mut free, mut busy) = (self.free[stage], self.busy[stage]);
-        let mut index = self.next[stage];
+        let StageState { begin, next, last, free, busy, .. } = self.stages[stage];
+        let (c, tasks) = (self.chunks, &lists.tasks[..last]);
+        let places = &self.places[stage * c..(stage + 1) * c];
+        let pairs = &self.pairs;
+        let (ends, stages, pending) = (&mut self.ends, &mut self.stages, &mut self.pending);
+        let mut worker = Worker { stage, free, busy, ends, stages, pending };
+        let mut index = next;
         while let Some(task) = tasks.get(index) {
-            let (start, seconds) = match own.ready(ends.ends, task) {
-                Ok((ready, seconds)) => (later(ready, free), seconds),
-                Err(needed) => {
-                    ends.waits_for[stage] = needed;
-                    break;
+            let (place, micro_batch) = (&places[usize::from(task.chunk)], task.micro_batch);
+            let start = match task.kind {
+                TaskKind::Forward => {
+                    let Some(ready) = worker.arrived(&place.forward, micro_batch) else { break };
+                    let start = worker.run(ready, place.forward_seconds);
+                    worker.end(&place.forward, micro_batch);
+                    start
+                }
+                TaskKind::Backward | TaskKind::InputGrad => {
+                    let Some(ready) = worker.arrived(&place.backward, micro_batch) else { break };
+                    let is_whole = task.kind == TaskKind::Backward;
+                    let seconds =
+                        if is_whole { place.backward_seconds } else { place.input_grad_seconds };
+                    let start = worker.run(ready, seconds);
+                    worker.end(&place.backward, micro_batch);
+                    start
+                }
+                // The gradients of inputs are earlier in the same list.
+                TaskKind::WeightGrad => worker.run([0.0; L], place.weight_grad_seconds),
+                TaskKind::Pair => {
+                    let back = usize::from(task.backward_chunk);
+                    let (ahead, behind) = (&place.forward, &places[back].backward);
+                    let Some(ready) = worker.arrived(ahead, micro_batch) else { break };
+                    let other = task.backward_micro_batch;
+                    let Some(also) = worker.arrived(behind, other) else { break };
+                    let seconds = pairs[(stage * c + usize::from(task.chunk)) * c + back];
+                    let start = worker.run(later(ready, also), seconds);
+                    worker.end(ahead, micro_batch);
+                    worker.end(behind, other);
+                    start
                 }
             };
-            if index == range.start {
-                self.first[stage] = start;
+            if index == begin {
+                worker.stages[stage].first = start;
             }
-            free = plus(start, seconds);
-            busy = plus(busy, seconds);
-            note(index, start, free);
-            if let Some((chunk, micro_batch)) = task.forward() {
-                ends.note(&own.places[usize::from(chunk)].forward, micro_batch, free);
-            }
-            if let Some((chunk, micro_batch)) = task.input_grad() {
-                ends.note(&own.places[usize::from(chunk)].backward, micro_batch, free);
-            }
+            note(index, start, worker.free);
             index += 1;
         }
-        self.next[stage] = index;
-        self.free[stage] = free;
-        self.busy[stage] = busy;
+        let Worker { free, busy, .. } = worker;
+        let state = &mut self.stages[stage];
+        (state.next, state.free, state.busy) = (index, free, busy);
     }
 
-    fn is_complete(&self, lists: &TaskLists) -> bool {
-        self.next.iter().enumerate().all(|(stage, next)| *next == lists.range(stage).end)
+    fn is_complete(&self) -> bool {
+        self.stages.iter().all(|stage| stage.next == stage.last)
+    }
+
+    /// Seconds that each stage works.
+    pub(crate) fn busy(&self) -> impl Iterator<Item = &Lanes<L>> {
+        self.stages.iter().map(|stage| &stage.busy)
     }
 
     /// The time of a step. ZB-2P's stages begin the next step as soon as they are done with this
     /// one, so that it lasts as long as a stage does; see [`super::zero_bubble::write_h2`].
     fn step_seconds(&self, schedule: &Schedule) -> Lanes<L> {
-        let spans = self.first.iter().zip(&self.free);
         let whole = schedule.method == Method::Zb2p;
-        spans.fold([0.0; L], |most, (first, last)| {
+        self.stages.iter().fold([0.0; L], |most, StageState { first, free, .. }| {
             // The first task of all starts at zero.
             let from = if whole { *first } else { [0.0; L] };
-            later(array::from_fn(|lane| last[lane] - from[lane]), most)
+            later(array::from_fn(|lane| free[lane] - from[lane]), most)
         })
     }
 }

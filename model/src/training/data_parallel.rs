@@ -6,6 +6,7 @@ use crate::device::topology::Group;
 use crate::ground::axis::{Axis, Collective, LinkLevel};
 use crate::ground::choice::ShardingStrategy;
 use crate::layer::architecture::Architecture;
+use crate::layer::deployment::Deployment;
 use crate::layer::layout::Stage;
 use crate::layer::params::StageParams;
 use crate::training::plan::Plan;
@@ -51,7 +52,32 @@ fn sharded_units(axis: Axis, architecture: &Architecture, content: &Stage) -> f6
     content.num_all_layers() + content.embedding + content.head.max(content.mtp_head)
 }
 
-/// The data-parallel calls of a stage or a chunk of this content, whose devices hold `params`.
+/// Ranks over which gradients and parameters are exchanged, of what all ranks hold and of experts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DataGroups([DataGroup; 2]);
+
+/// Ranks that hold the same parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct DataGroup {
+    axis: Axis,
+    whole: Group,
+    /// Ranks of one instance of the optimizer, and ranks of equal place in all instances.
+    parts: [Group; 2],
+}
+
+impl DataGroups {
+    /// The groups of a deployment with so many instances of the distributed optimizer.
+    pub(crate) fn new(on: &Deployment, instances: u64) -> Self {
+        let group = |axis, whole: Group| {
+            let (inner, outer) = whole.split(instances);
+            DataGroup { axis, whole, parts: [inner, outer] }
+        };
+        Self([group(Axis::Dp, on.dp_group()), group(Axis::Edp, on.edp_group())])
+    }
+}
+
+/// The data-parallel calls of a stage or a chunk of this content, whose devices hold `params`, in
+/// place of the rows that were here before.
 ///
 /// Gradients are all-reduced without sharding, else reduce-scattered and parameters gathered, once
 /// a step; ZeRO-2 scatters gradients of every micro-batch, ZeRO-3 also gathers parameters in each
@@ -61,29 +87,35 @@ fn sharded_units(axis: Axis, architecture: &Architecture, content: &Stage) -> f6
 /// What every micro-batch exchanges goes layer by layer ([`sharded_units`]).
 ///
 /// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`; PyTorch FSDP.
-pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> Vec<DataRow> {
+pub(crate) fn data_rows(
+    plan: &Plan,
+    groups: &DataGroups,
+    content: &Stage,
+    params: &StageParams,
+    rows: &mut Vec<DataRow>,
+) {
     let (on, sharding) = (&plan.deployment, &plan.sharding);
     let (weight, gradient) = (plan.deployment.element_bytes(), plan.optimizer.gradient);
-    let mut rows = Vec::with_capacity(8);
+    rows.clear();
     let StageParams { held, trained } = params;
-    for (axis, group, held, trained) in [
-        (Axis::Dp, on.dp_group(), held.dense, trained.dense),
-        (Axis::Edp, on.edp_group(), held.expert, trained.expert),
-    ] {
-        if group.size == 1 || held <= 0.0 {
+    let params = [(held.dense, trained.dense), (held.expert, trained.expert)];
+    for (DataGroup { axis, whole, parts: [inner, outer] }, (held, trained)) in
+        groups.0.iter().zip(params)
+    {
+        if whole.size == 1 || held <= 0.0 {
             continue;
         }
-        let units = sharded_units(axis, &plan.architecture, content);
         let mut add = |group: &Group, collective, passes: Option<_>, bytes: f64, times: f64| {
             // A micro-batch goes in one direction, and meets the parameters of that one alone.
             let bytes = if passes.is_some() { bytes / plan.schedule.directions() } else { bytes };
             let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
-            let calls = if passes.is_some() { units } else { 1.0 };
+            let units = || sharded_units(*axis, &plan.architecture, content);
+            let calls = if passes.is_some() { units() } else { 1.0 };
             let of_links = on.machine.data_calls(group, collective, bytes, calls);
             for (link, [bytes, seconds]) in links.into_iter().zip(of_links) {
                 if bytes > 0.0 {
                     rows.push(DataRow {
-                        axis,
+                        axis: *axis,
                         link,
                         collective,
                         passes,
@@ -95,10 +127,9 @@ pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> V
             }
         };
         if !sharding.shards(ShardingStrategy::Optim) {
-            add(&group, Collective::AllReduce, None, trained * gradient, 2.0);
+            add(whole, Collective::AllReduce, None, trained * gradient, 2.0);
             continue;
         }
-        let (inner, outer) = group.split(sharding.instances);
         let every = |forward: f64, backward: f64| Some([forward, backward]);
         let scatters =
             if sharding.shards(ShardingStrategy::OptimGrads) { every(0.0, 1.0) } else { None };
@@ -109,12 +140,11 @@ pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &StageParams) -> V
         };
         // Shards of frozen weights are gathered too; whole ones stay as they are.
         let gathered = if gathers.is_some() { held } else { trained };
-        add(&inner, Collective::ReduceScatter, scatters, trained * gradient, 1.0);
-        add(&inner, Collective::AllGather, gathers, gathered * weight, 1.0);
+        add(inner, Collective::ReduceScatter, scatters, trained * gradient, 1.0);
+        add(inner, Collective::AllGather, gathers, gathered * weight, 1.0);
         if sharding.instances > 1 {
             let shard = trained * gradient / inner.size as f64;
-            add(&outer, Collective::AllReduce, None, shard, 2.0);
+            add(outer, Collective::AllReduce, None, shard, 2.0);
         }
     }
-    rows
 }

@@ -8,6 +8,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -64,7 +65,7 @@ struct Known {
     frame: Option<Arc<Frame>>,
     /// Layers of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in
     /// what reaches no layer.
-    layers: BTreeMap<LayerKey, Loaded<Layers>>,
+    layers: KnownLayers,
     /// Pairs of layers of the same designs.
     pairs: LayerPairs,
     /// Spans of the plan's layers, by the design that each was made for; the last one used is the
@@ -75,6 +76,14 @@ struct Known {
     /// Shapes of designs that differ from the last one in nothing but knobs of [`BY_SIZE`] and of
     /// [`BEYOND_LAYERS`].
     shapes: Shapes,
+}
+
+/// Layers by what tells them apart.
+#[derive(Debug, Default)]
+struct KnownLayers {
+    each: BTreeMap<LayerKey, Loaded<Layers>>,
+    /// Of those that only experts tell apart the first: experts alone are others in the rest.
+    first: BTreeMap<LayerKey, Layers>,
 }
 
 /// Steps that the metrics of the last design were made of, with room for the next.
@@ -89,7 +98,7 @@ struct Buffers {
 
 /// Spans with the design that they were made for: kilobytes that change places by their address.
 #[derive(Debug)]
-struct KeptSpans(Box<(Design, Loaded<Spans>)>);
+struct KeptSpans(Box<(Arc<Design>, Loaded<Spans>)>);
 
 /// Something under a plan's own loads, and under even ones where its own aren't.
 #[derive(Debug)]
@@ -121,9 +130,14 @@ impl Estimator {
     /// The metrics of a legal design that differs in none but these knobs from the last one that
     /// got any: [`Self::metrics`] for those who checked the rules and know what they moved.
     pub fn metrics_of_legal(&mut self, design: &Design, moved: &KnobSet) -> Metrics {
+        // The accelerator moves the framework along.
+        let mut moved = *moved;
+        if moved.has(KnobId::accelerator) {
+            moved.insert(KnobId::framework);
+        }
         let differences = match &self.known.plan {
             Some(plan) if is_of_same_preset(plan.design(), design) => {
-                plan.design().differences_in(design, moved)
+                plan.design().differences_in(design, &moved)
             }
             Some(_) | None => KnobSet::of(KnobId::ALL),
         };
@@ -200,6 +214,7 @@ impl Known {
     /// The plan of a legal design that differs in these knobs from the last one, and its spans.
     fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&mut Plan, &Loaded<Spans>) {
         let Self { plan, frame, layers, pairs, spans, spanned, shapes } = self;
+        let mut own = None;
         if differences.without(&BEYOND_LAYERS).is_empty() {
             plan.iter_mut().for_each(|plan| plan.follow(design, differences));
         } else {
@@ -210,13 +225,17 @@ impl Known {
             }
             spans.clear();
             *spanned = KnobSet::EMPTY;
-            (*plan, *frame) = (None, None);
+            *frame = None;
+            own = plan.take().map(|plan| plan.turned_to(design, differences));
         }
         if differences.has(KnobId::recompute_num_layers) {
             // The plan's spans are others.
             *frame = None;
         }
-        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design), shapes));
+        let plan = plan.get_or_insert_with(|| {
+            let own = own.unwrap_or_else(|| Arc::new(design.clone()));
+            Plan::checked(own, Effect::of(design), shapes)
+        });
         let frame = frame.get_or_insert_with(|| Arc::new(Frame::new(plan)));
         let had_any = !spans.is_empty();
         if had_any {
@@ -257,7 +276,7 @@ impl Buffers {
 fn turn_spans(
     plan: &mut Plan,
     frame: &Arc<Frame>,
-    layers: &mut BTreeMap<LayerKey, Loaded<Layers>>,
+    layers: &mut KnownLayers,
     pairs: &mut LayerPairs,
     (known, differ): (&mut Vec<KeptSpans>, &KnobSet),
 ) {
@@ -268,27 +287,35 @@ fn turn_spans(
             if known.len() >= MAX_SPANS {
                 known.remove(0);
             }
-            let layers = kept_layers(plan, layers);
+            let layers = layers.of(plan);
             let spans = new_spans(plan, frame, layers, pairs);
-            known.push(KeptSpans(Box::new((plan.design().clone(), spans))));
+            known.push(KeptSpans(Box::new((plan.shared_design().clone(), spans))));
         }
     }
 }
 
-/// The layers of a plan, kept or new.
-fn kept_layers<'a>(
-    plan: &mut Plan,
-    known: &'a mut BTreeMap<LayerKey, Loaded<Layers>>,
-) -> &'a Loaded<Layers> {
-    let key = LayerKey::new(plan);
-    if known.len() >= MAX_LAYERS && !known.contains_key(&key) {
-        known.clear();
+impl KnownLayers {
+    fn clear(&mut self) {
+        self.each.clear();
+        self.first.clear();
     }
-    known.entry(key).or_insert_with(|| {
-        let own = Layers::new(plan);
-        let even = plan.while_even(|even| own.under(even));
-        Loaded { own, even }
-    })
+
+    /// The layers of a plan, kept or new.
+    fn of(&mut self, plan: &mut Plan) -> &Loaded<Layers> {
+        let key = LayerKey::new(plan);
+        if self.each.len() >= MAX_LAYERS && !self.each.contains_key(&key) {
+            self.clear();
+        }
+        let Self { each, first } = self;
+        each.entry(key).or_insert_with(|| {
+            let own = match first.entry(key.without_experts()) {
+                Entry::Occupied(known) => known.get().under(plan),
+                Entry::Vacant(place) => place.insert(Layers::new(plan)).clone(),
+            };
+            let even = plan.while_even(|even| own.under(even));
+            Loaded { own, even }
+        })
+    }
 }
 
 fn new_spans(
@@ -297,9 +324,10 @@ fn new_spans(
     layers: &Loaded<Layers>,
     pairs: &mut LayerPairs,
 ) -> Loaded<Spans> {
-    let own = Spans::new(plan, &layers.own, frame.clone(), pairs);
+    let mut own = Spans::new(plan, &layers.own, frame.clone(), pairs);
     let even = layers.even.as_ref();
-    let even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
+    let mut even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
+    even.as_mut().unwrap_or(&mut own).add_up_traffic(plan);
     Loaded { own, even }
 }
 

@@ -29,4 +29,10 @@ impl LayerKey {
                 .map(f64::to_bits),
         }
     }
+
+    /// The key of layers without experts, which neither EP nor loads reach.
+    pub(crate) const fn without_experts(&self) -> Self {
+        let [tp, cp, _, sp, micro_batch] = self.sizes;
+        Self { sizes: [tp, cp, 1, sp, micro_batch], loads: [0; 3], ..*self }
+    }
 }

@@ -7,6 +7,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -44,7 +45,7 @@ impl Plan {
             return Err(violations);
         }
         let effect = effect.in_micro_batches(design);
-        Ok(Self::checked(design, effect, &mut Shapes::default()))
+        Ok(Self::checked(Arc::new(design.clone()), effect, &mut Shapes::default()))
     }
 
     /// The plan of a design with recorded loads.
@@ -57,7 +58,8 @@ impl Plan {
             return Self::new(design);
         }
         Self::admitting(design, trace)?;
-        Ok(Self::checked(design, Effect::traced(design, trace), &mut Shapes::default()))
+        let effect = Effect::traced(design, trace);
+        Ok(Self::checked(Arc::new(design.clone()), effect, &mut Shapes::default()))
     }
 
     /// The plan of a design that a trace suits, without what that does to it.

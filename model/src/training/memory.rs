@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::device::saved::SavedTensors;
 use crate::ground::choice::{Framework, Set, ShardingStrategy, SwapModule};
 use crate::ground::units::Bytes;
-use crate::layer::architecture::{KindId, LayerKind};
+use crate::layer::architecture::{KindId, LayerKind, MAX_KINDS, PerKind};
 use crate::layer::layout::Stage;
 use crate::layer::mlp::Transform;
 use crate::layer::params::{RankParams, StageParams};
@@ -114,19 +114,20 @@ pub(crate) struct FixedMemory {
 }
 
 /// The layers of a stage by what becomes of their tensors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Split {
     /// Layers that are computed again as a whole.
     recomputed: f64,
     /// Bytes of their checkpoints, and how many of them share one.
     checkpoints: f64,
     group: f64,
-    /// The kinds that there are.
-    kinds: Vec<KindOfLayers>,
+    /// The kinds, of which the first so many are there.
+    kinds: PerKind<KindOfLayers>,
+    count: usize,
 }
 
 /// Layers of one kind on a stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct KindOfLayers {
     kind: usize,
     /// Share of all layers of the stage.
@@ -392,7 +393,7 @@ impl Plan {
         let mut sum = RetainedBytes::default();
         let recomputes = split.recomputed > 0.0;
         let ahead = if self.overlap.prefetches { 2.0 } else { 1.0 };
-        for kind in &split.kinds {
+        for kind in split.kinds.iter().take(split.count) {
             let Some(LayerNeed { retained, works }) = layers.kinds.get(kind.kind) else { continue };
             let whole = retained.device + retained.host;
             sum.device += retained.device * kind.normal + split.checkpoints * kind.share;
@@ -417,18 +418,20 @@ impl Plan {
         let all: f64 = counts.iter().sum();
         let recomputed = self.recomputation.whole_layers(index, all);
         let offloaded = self.recomputation.offloaded_layers.min(all - recomputed);
-        let kinds = counts.into_iter().enumerate().filter(|(_, count)| *count > 0.0);
-        let kinds = kinds.map(|(kind, count)| {
+        let (mut kinds, mut there) = ([KindOfLayers::default(); MAX_KINDS], 0);
+        for (kind, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0.0) {
             let share = count / all;
             let normal = count - (recomputed + offloaded) * share;
-            KindOfLayers { kind, share, normal, offloaded: offloaded * share }
-        });
+            kinds[there] = KindOfLayers { kind, share, normal, offloaded: offloaded * share };
+            there += 1;
+        }
         let chunks = self.deployment.ranks.vpp as f64;
         Split {
             recomputed,
             checkpoints: if recomputed > 0.0 { self.checkpoints(recomputed) } else { 0.0 },
             group: self.recomputation.checkpoint_group(recomputed, chunks),
-            kinds: kinds.collect(),
+            kinds,
+            count: there,
         }
     }
 

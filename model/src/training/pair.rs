@@ -183,15 +183,15 @@ pub(crate) fn paired(
     let layer = LayerKey::new(plan);
     let mut graph = Graph::default();
     for kind in Architecture::ids(plan.architecture.kinds.len()) {
-        let known = known.map(|known| known.layer(kind)).filter(|known| !known.cost.has_experts);
-        let exposed = match known {
-            Some(known) => known.pair,
-            None => {
-                let find = || layer_pair(plan, &parts, kind, &mut graph);
-                pairs.exposed(&layer, &plan.recomputation, &parts, kind, find)
-            }
-        };
-        parts.layers[kind.index()].pair = exposed;
+        if known.is_some() && !parts.layer(kind).cost.has_experts {
+            // It is the known one, with its pair.
+            continue;
+        }
+        let find = || layer_pair(plan, &parts, kind, &mut graph);
+        let exposed = pairs.exposed(&layer, &parts, kind, find);
+        if let Some(layer) = parts.layers.get_mut(kind.index()) {
+            Arc::make_mut(layer).pair = exposed;
+        }
     }
     parts
 }

@@ -42,7 +42,7 @@ const OF_RECOMPUTATION: KnobSet =
 /// A legal design: every size that formulas use, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    design: Design,
+    design: Arc<Design>,
     pub(crate) deployment: Deployment,
     pub(crate) architecture: Arc<Architecture>,
     pub(crate) batch: Batch,
@@ -193,11 +193,14 @@ impl Plan {
         if !violations.is_empty() {
             return Err(violations);
         }
-        Ok(Self::checked(design, Effect::of(design), &mut Shapes::default()))
+        let design = Arc::new(design.clone());
+        let effect = Effect::of(&design);
+        Ok(Self::checked(design, effect, &mut Shapes::default()))
     }
 
     /// The plan of a design that breaks no rule.
-    pub(crate) fn checked(design: &Design, effect: Effect, shapes: &mut Shapes) -> Self {
+    pub(crate) fn checked(own: Arc<Design>, effect: Effect, shapes: &mut Shapes) -> Self {
+        let design = &*own;
         let row = *design.cluster.accelerator.row();
         let deployment = deployment(design, row, host(design.kernel.framework));
         let architecture = shapes.architecture(design);
@@ -237,13 +240,13 @@ impl Plan {
             chunks,
             stages,
             effect,
-            design: design.clone(),
+            design: own,
         }
     }
 
     /// Takes over how a design recomputes, swaps and hides: knobs which change no size of the plan.
     pub(crate) fn follow(&mut self, design: &Design, knobs: &KnobSet) {
-        self.design.take(design, knobs);
+        Arc::make_mut(&mut self.design).take(design, knobs);
         self.recomputation = Recomputation::new(&self.design);
         if !knobs.without(&OF_RECOMPUTATION).is_empty() {
             let (ranks, micro_batches) = (&self.deployment.ranks, self.batch.micro_batches);
@@ -254,6 +257,21 @@ impl Plan {
         if knobs.has(KnobId::recompute_num_layers) {
             self.spans = layout::spans(&self.stages, design).into();
         }
+    }
+
+    /// Its design, shared.
+    pub(crate) const fn shared_design(&self) -> &Arc<Design> {
+        &self.design
+    }
+
+    /// Another design, which differs in these knobs, in the room of this one's.
+    pub(crate) fn turned_to(self, design: &Design, differences: &KnobSet) -> Arc<Design> {
+        if !core::ptr::eq(self.design.preset, design.preset) {
+            return Arc::new(design.clone());
+        }
+        let mut own = self.design;
+        Arc::make_mut(&mut own).take(design, differences);
+        own
     }
 
     fn own_overlap(&self) -> Overlap {

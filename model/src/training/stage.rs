@@ -8,13 +8,17 @@
 mod parts;
 mod waiting;
 
+use alloc::vec::Vec;
+
 use crate::device::kernel::Cost;
+use crate::device::topology::Machine;
 use crate::ground::axis::{Axis, LinkLevel};
 use crate::ground::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::layer::embedding_head::Ends;
 use crate::layer::layout::Stage;
 use crate::schedule::StageTimes;
-use crate::training::data_parallel::data_rows;
+use crate::training::data_parallel::{DataGroups, data_rows};
+use crate::training::overlap::Overlap;
 use crate::training::plan::Plan;
 
 use parts::{Cover, LayerLinks};
@@ -27,6 +31,9 @@ pub(crate) const AXES: [Axis; 6] = [Axis::Tp, Axis::Cp, Axis::Ep, Axis::Pp, Axis
 
 /// Seconds per axis, in the order of [`AXES`].
 pub(crate) type PerAxis = [f64; AXES.len()];
+
+/// The first of them: those on which single layers exchange.
+pub(crate) const LAYER_AXES: usize = 3;
 
 pub(crate) const TP: usize = axis_index(Axis::Tp);
 pub(crate) const CP: usize = axis_index(Axis::Cp);
@@ -153,14 +160,16 @@ impl StageWork {
                 *own += of_layer * count;
             }
         }
-        let ends = parts.work.embedding * stage.embedding
-            + parts.work.mtp_extra * stage.mtp
-            + parts.work.head * stage.heads()
-            + parts.work.source * stage.sources;
-        backward.recompute += parts.work.source.forward * (stage.sources * repeated_share);
-        forward.cost += ends.forward;
-        backward.cost += ends.input_grad + ends.weight_grad;
-        *weight_grad += ends.weight_grad.seconds();
+        if stage.has_ends() {
+            let ends = parts.work.embedding * stage.embedding
+                + parts.work.mtp_extra * stage.mtp
+                + parts.work.head * stage.heads()
+                + parts.work.source * stage.sources;
+            backward.recompute += parts.work.source.forward * (stage.sources * repeated_share);
+            forward.cost += ends.forward;
+            backward.cost += ends.input_grad + ends.weight_grad;
+            *weight_grad += ends.weight_grad.seconds();
+        }
         let overlap = &plan.overlap;
         let dispatch = overlap.dispatch_micros * 1e-6;
         for pass in [&mut *forward, &mut *backward] {
@@ -176,36 +185,30 @@ impl StageWork {
         for pass in [&mut *forward, &mut *backward] {
             pass.host_wait += pass.stalls;
         }
-        add_end_links(stage, parts, [&mut *forward, &mut *backward]);
+        if stage.has_ends() {
+            add_end_links(stage, parts, [&mut *forward, &mut *backward]);
+        }
         if plan.deployment.ranks.pp > 1 {
             add_sends(parts, terms, [&mut *forward, &mut *backward]);
         }
         add_sharding(plan, stage, forward, backward);
         work.waits.alone =
             [alone(overlap, &work.forward, false), alone(overlap, &work.backward, true)];
-        let mut waits = work.waits;
-        work.add_copies(plan, 0.0, &mut waits);
-        (work.waits, work.times) = (waits, work.times_with(&waits));
+        let Self { forward, backward, pair_exposed, waits, .. } = &mut work;
+        let exposed = plan.schedule.runs_pairs.then_some(*pair_exposed);
+        let machine = &plan.deployment.machine;
+        add_copies(overlap, machine, [forward, backward], exposed, 0.0, waits);
+        work.times = work.times_with(&work.waits);
         work
     }
 
     /// Makes waits of its passes without copies those in which they copy this many bytes of a
     /// micro-batch to the host and back.
     pub(crate) fn add_copies(&self, plan: &Plan, swapped: f64, waits: &mut Waits) {
-        let (overlap, machine) = (&plan.overlap, &plan.deployment.machine);
-        let copy = swapped / machine.host.get();
-        for (waiting, pass) in waits.alone.iter_mut().zip([&self.forward, &self.backward]) {
-            waiting.exposed[HOST] = exposed_copy(overlap, pass, copy);
-        }
-        if plan.schedule.runs_pairs {
-            let mut exposed = self.pair_exposed;
-            // Copies go out and come back at the same time.
-            let copy = swapped / machine.host_both_ways.get();
-            exposed[HOST] = (copy - self.kernels()).max(0.0);
-            let [ahead, back] = &waits.alone;
-            let passes = [&self.forward, &self.backward];
-            waits.paired = overlap.waiting_of_pair(passes, [ahead, back], exposed);
-        }
+        let passes = [&self.forward, &self.backward];
+        let exposed = plan.schedule.runs_pairs.then_some(self.pair_exposed);
+        let machine = &plan.deployment.machine;
+        add_copies(&plan.overlap, machine, passes, exposed, swapped, waits);
     }
 
     /// Device time of one micro-batch's kernels.
@@ -237,6 +240,28 @@ impl Pass {
     }
 }
 
+/// See [`StageWork::add_copies`]; in a pair, `exposed` without copies.
+fn add_copies(
+    overlap: &Overlap,
+    machine: &Machine,
+    passes: [&Pass; 2],
+    exposed: Option<PerAxis>,
+    swapped: f64,
+    waits: &mut Waits,
+) {
+    let copy = swapped / machine.host.get();
+    for (waiting, pass) in waits.alone.iter_mut().zip(passes) {
+        waiting.exposed[HOST] = exposed_copy(overlap, pass, copy);
+    }
+    if let Some(mut exposed) = exposed {
+        // Copies go out and come back at the same time.
+        let copy = swapped / machine.host_both_ways.get();
+        exposed[HOST] = (copy - (passes[0].kernels() + passes[1].kernels())).max(0.0);
+        let [ahead, back] = &waits.alone;
+        waits.paired = overlap.waiting_of_pair(passes, [ahead, back], exposed);
+    }
+}
+
 /// The exchanges of this many layers of a kind, of which full recomputation takes a share.
 fn add_layer_links(
     [forward, backward]: [&mut Pass; 2],
@@ -245,7 +270,7 @@ fn add_layer_links(
     repeated_share: f64,
 ) {
     let repeated = count * repeated_share;
-    for axis in 0..AXES.len() {
+    for axis in 0..LAYER_AXES {
         for link in 0..2 {
             forward.links[axis][link] += links.passes[0][axis][link] * count;
             backward.links[axis][link] += (links.passes[1][axis][link] + links.chosen[axis][link])
@@ -260,7 +285,7 @@ fn add_layer_links(
 
 /// The exchanges of embedding, heads and projections of MTP.
 fn add_end_links(stage: &Stage, parts: &Parts, passes: [&mut Pass; 2]) {
-    let Ends { embedding, mtp_extra, head } = &parts.ends;
+    let Ends { embedding, mtp_extra, head } = &*parts.ends;
     for (index, pass) in passes.into_iter().enumerate() {
         for link in 0..2 {
             pass.links[TP][link] += embedding.hops[index][link] * stage.embedding
@@ -285,7 +310,10 @@ fn add_sharding(plan: &Plan, stage: &Stage, forward: &mut Pass, backward: &mut P
     if !plan.sharding.shards(ShardingStrategy::OptimGrads) {
         return;
     }
-    for row in data_rows(plan, stage, &plan.stage_params(stage)) {
+    let groups = DataGroups::new(&plan.deployment, plan.sharding.instances);
+    let mut rows = Vec::with_capacity(8);
+    data_rows(plan, &groups, stage, &plan.stage_params(stage), &mut rows);
+    for row in &rows {
         let Some(calls) = row.passes else { continue };
         let link = usize::from(row.link == LinkLevel::InterNode);
         for (pass, calls) in [&mut *forward, &mut *backward].into_iter().zip(calls) {

@@ -38,9 +38,10 @@ pub(crate) use spans::{Frame, Layers, Spans};
 pub fn estimate(plan: &Plan) -> Estimate {
     let (layers, frame) = (Layers::new(plan), Arc::new(Frame::new(plan)));
     let mut pairs = LayerPairs::default();
-    let spans = Spans::new(plan, &layers, frame, &mut pairs);
+    let mut spans = Spans::new(plan, &layers, frame, &mut pairs);
     let mut plan = plan.clone();
-    let even = plan.while_even(|even| spans.under(even, &layers.under(even), &mut pairs));
+    let mut even = plan.while_even(|even| spans.under(even, &layers.under(even), &mut pairs));
+    even.as_mut().unwrap_or(&mut spans).add_up_traffic(&plan);
     let pipelines = Simulator::default().pipelines(&plan, &spans, even.as_ref());
     of_spans(&mut plan, &spans, even.as_ref(), pipelines)
 }
@@ -376,8 +377,10 @@ mod tests {
                 assert_eq!(own.under(&evened), even);
                 let frame = || Arc::new(Frame::new(&plan));
                 let spans = Spans::new(&plan, &own, frame(), &mut LayerPairs::default());
-                let spans = spans.under(&evened, &even, &mut LayerPairs::default());
-                let fresh = Spans::new(&evened, &even, frame(), &mut LayerPairs::default());
+                let mut spans = spans.under(&evened, &even, &mut LayerPairs::default());
+                let mut fresh = Spans::new(&evened, &even, frame(), &mut LayerPairs::default());
+                spans.add_up_traffic(&evened);
+                fresh.add_up_traffic(&evened);
                 assert_eq!(spans, fresh);
             }
         }

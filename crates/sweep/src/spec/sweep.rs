@@ -255,9 +255,8 @@ impl Spec {
         if self.regime() == Regime::Serving || self.find.is_some() {
             return false;
         }
-        let closed = Value::Text(Timing::ClosedForm.name().to_owned());
         match self.axes.iter().find(|axis| axis.knob == KnobId::timing) {
-            Some(axis) => axis.values.contains(&closed),
+            Some(axis) => axis.values.contains(&Value::Text(Timing::ClosedForm.name().to_owned())),
             None => self.base.schedule.timing == Timing::ClosedForm,
         }
     }

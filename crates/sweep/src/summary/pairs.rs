@@ -74,6 +74,17 @@ pub struct Cell {
     pub best: Best,
 }
 
+impl Cell {
+    /// Adds so many feasible designs, and the best of them.
+    fn add(&mut self, goal: Goal, feasible: u64, best: Best) {
+        self.feasible += feasible;
+        let rank = |best: &Best| (best.value, best.index);
+        if precedes(goal, rank(&best), rank(&self.best)) {
+            self.best = best;
+        }
+    }
+}
+
 /// The cells of all pairs, one pair after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cells {
@@ -106,17 +117,23 @@ impl Cells {
         let axes = space.axes().iter().zip(coordinates);
         self.bins.extend(axes.map(|(axis, digit)| bin_of(*digit, axis.values.len())));
         for pair in &self.pairs {
-            let [first, second] = pair.axes.map(|axis| self.bins[axis]);
-            let place = pair.offset + first * pair.bins[1] + second;
-            let cell = Cell { feasible: 1, best };
-            self.cells[place] = merged(goal, self.cells[place], Some(cell));
+            let [first, second] = pair.axes;
+            let place = pair.offset + self.bins[first] * pair.bins[1] + self.bins[second];
+            match &mut self.cells[place] {
+                Some(cell) => cell.add(goal, 1, best),
+                empty => *empty = Some(Cell { feasible: 1, best }),
+            }
         }
     }
 
     /// Adds what other places have.
     pub(super) fn merge(&mut self, goal: Goal, other: &Self) {
         for (ours, theirs) in self.cells.iter_mut().zip(&other.cells) {
-            *ours = merged(goal, *ours, *theirs);
+            match (&mut *ours, theirs) {
+                (Some(cell), Some(theirs)) => cell.add(goal, theirs.feasible, theirs.best),
+                (None, theirs) => *ours = *theirs,
+                (Some(_), None) => {}
+            }
         }
     }
 
@@ -131,18 +148,6 @@ impl Cells {
         let (width, offset) = (pair.bins[1], pair.offset);
         let cells = self.cells.iter().skip(offset).take(pair.cells()).enumerate();
         cells.filter_map(move |(place, cell)| Some(([place / width, place % width], (*cell)?)))
-    }
-}
-
-fn merged(goal: Goal, one: Option<Cell>, other: Option<Cell>) -> Option<Cell> {
-    match (one, other) {
-        (Some(a), Some(b)) => {
-            let rank = |cell: &Cell| (cell.best.value, cell.best.index);
-            let best = if precedes(goal, rank(&b), rank(&a)) { b.best } else { a.best };
-            Some(Cell { feasible: a.feasible + b.feasible, best })
-        }
-        (one, None) => one,
-        (None, other) => other,
     }
 }
 

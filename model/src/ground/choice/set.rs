@@ -22,11 +22,6 @@ impl<C: Choice> Set<C> {
         self.bits & (1 << value.index()) != 0
     }
 
-    /// A bit for each value that is among them, by its position.
-    pub(crate) const fn bits(self) -> u32 {
-        self.bits
-    }
-
     /// With this value among them.
     #[must_use]
     pub fn with(self, value: C) -> Self {

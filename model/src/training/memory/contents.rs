@@ -98,7 +98,7 @@ impl Plan {
         let split = self.split_layers(index, stage);
         let mut bytes = [0.0; Tensor::ALL.len()];
         let saves = self.layer_saves();
-        for kind in &split.kinds {
+        for kind in split.kinds.iter().take(split.count) {
             for tensor in saves.tensors().nth(kind.kind).into_iter().flat_map(|it| it.iter()) {
                 let own = self.recomputation.fate(tensor);
                 let layers = if own == fate { kind.normal } else { 0.0 };

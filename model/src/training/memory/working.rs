@@ -27,6 +27,8 @@ const VOCABULARY_SLICE: f64 = 3_072.0;
 /// Placeholders of weight gradients by the parts that need them, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Placeholders {
+    /// Whether there are any.
+    any: bool,
     /// Mixer and MLP of each kind of layer, each counted with the first kind that has it.
     mixers: PerKind<f64>,
     mlps: PerKind<f64>,
@@ -46,6 +48,7 @@ impl Placeholders {
         if on.kernel.framework != Framework::Megatron {
             return all;
         }
+        all.any = true;
         let (tp, element) = (on.ranks.tp as f64, on.element_bytes());
         let h = on.backbone.hidden as f64;
         for (index, kind) in kinds.iter().enumerate() {
@@ -69,6 +72,9 @@ impl Placeholders {
 
     /// Bytes of the placeholders on a stage.
     pub(super) fn bytes(&self, architecture: &Architecture, stage: &Stage) -> f64 {
+        if !self.any {
+            return 0.0;
+        }
         let when = |is: bool, bytes: f64| if is { bytes } else { 0.0 };
         let kinds = &architecture.kinds;
         let counts = stage.with_mtp(architecture.mtp.kind);

@@ -176,14 +176,15 @@ impl Graph {
 
     #[inline(never)]
     fn run_on<const N: usize>(&mut self) -> Run {
-        let starts = if self.operators.is_some() { self.nodes.len() } else { 0 };
+        let (nodes, edges) = (&mut self.nodes[..], &self.edges[..]);
+        let starts = if self.operators.is_some() { nodes.len() } else { 0 };
         let mut run = Run { starts: alloc::vec![0.0; starts], ..Run::default() };
         let mut lanes =
             Lanes::<N> { ends: [f64::INFINITY; N], nodes: [NO_NODE; N], ready: [NO_NODE; N] };
-        self.prioritise();
-        for node in 0..self.nodes.len() {
-            if self.nodes[node].waits_for == 0 {
-                self.make_ready(&mut lanes, node as u32);
+        prioritise(nodes, edges);
+        for node in 0..nodes.len() {
+            if nodes[node].waits_for == 0 {
+                lanes.make_ready(nodes, node as u32);
             }
         }
         let mut now = 0.0_f64;
@@ -191,12 +192,13 @@ impl Graph {
             let mut next = f64::INFINITY;
             for lane in 0..N {
                 let node = lanes.ready[lane];
-                if lanes.ends[lane] == f64::INFINITY && node != NO_NODE {
-                    let Node { seconds, next_ready, .. } = self.nodes[node as usize];
-                    lanes.ready[lane] = next_ready;
+                if lanes.ends[lane] == f64::INFINITY
+                    && let Some(starting) = nodes.get(node as usize)
+                {
+                    lanes.ready[lane] = starting.next_ready;
                     lanes.nodes[lane] = node;
-                    lanes.ends[lane] = now + seconds;
-                    self.note_start(&mut run, node as usize, now);
+                    lanes.ends[lane] = now + starting.seconds;
+                    run.note_start(starting, node as usize, now);
                 }
                 if lanes.ends[lane] < next {
                     next = lanes.ends[lane];
@@ -207,85 +209,94 @@ impl Graph {
                 return run;
             }
             if lanes.ends[Lane::Compute as usize] == f64::INFINITY {
-                self.note_wait(&mut run, &lanes, next - now);
+                run.note_wait(nodes, &lanes, next - now);
             }
             now = next;
             for lane in 0..N {
                 if lanes.ends[lane] <= now {
                     lanes.ends[lane] = f64::INFINITY;
                     let ended = lanes.nodes[lane];
-                    self.release(&mut lanes, ended);
+                    lanes.release(nodes, edges, ended);
                 }
             }
         }
     }
+}
 
-    /// Sets every operator's priority: all that waits for one comes after it.
-    fn prioritise(&mut self) {
-        for node in (0..self.nodes.len()).rev() {
-            let mut behind = 0.0;
-            let mut edge = self.nodes[node].first_edge;
-            while let Some(Edge { to, next }) = self.edges.get(edge as usize) {
-                let priority = self.nodes[*to as usize].priority;
-                if priority > behind {
-                    behind = priority;
-                }
-                edge = *next;
+/// Sets every operator's priority: all that waits for one comes after it.
+fn prioritise(nodes: &mut [Node], edges: &[Edge]) {
+    for node in (0..nodes.len()).rev() {
+        let mut behind = 0.0;
+        let mut edge = nodes[node].first_edge;
+        while let Some(Edge { to, next }) = edges.get(edge as usize) {
+            let priority = nodes[*to as usize].priority;
+            if priority > behind {
+                behind = priority;
             }
-            let node = &mut self.nodes[node];
-            node.priority = node.seconds + behind;
+            edge = *next;
         }
+        let node = &mut nodes[node];
+        node.priority = node.seconds + behind;
     }
+}
 
+impl<const N: usize> Lanes<N> {
     /// Makes the operators ready that waited for this one alone.
-    fn release<const N: usize>(&mut self, lanes: &mut Lanes<N>, node: u32) {
-        let mut edge = self.nodes[node as usize].first_edge;
-        while let Some(Edge { to, next }) = self.edges.get(edge as usize).copied() {
-            let waits_for = &mut self.nodes[to as usize].waits_for;
+    #[inline]
+    fn release(&mut self, nodes: &mut [Node], edges: &[Edge], node: u32) {
+        let mut edge = nodes[node as usize].first_edge;
+        while let Some(Edge { to, next }) = edges.get(edge as usize) {
+            let waits_for = &mut nodes[*to as usize].waits_for;
             *waits_for -= 1;
             if *waits_for == 0 {
-                self.make_ready(lanes, to);
+                self.make_ready(nodes, *to);
             }
-            edge = next;
+            edge = *next;
         }
     }
 
     /// Puts an operator into its lane's list, behind those that go first.
-    fn make_ready<const N: usize>(&mut self, lanes: &mut Lanes<N>, node: u32) {
-        let Node { priority, lane, .. } = self.nodes[node as usize];
-        let (mut before, mut behind) = (NO_NODE, lanes.ready[lane as usize]);
-        while let Some(other) = self.nodes.get(behind as usize) {
+    #[inline]
+    fn make_ready(&mut self, nodes: &mut [Node], node: u32) {
+        let Node { priority, lane, .. } = nodes[node as usize];
+        let (mut before, mut behind) = (NO_NODE, self.ready[lane as usize]);
+        while let Some(other) = nodes.get(behind as usize) {
             if priority > other.priority || (priority >= other.priority && node < behind) {
                 break;
             }
             (before, behind) = (behind, other.next_ready);
         }
-        self.nodes[node as usize].next_ready = behind;
-        match self.nodes.get_mut(before as usize) {
+        nodes[node as usize].next_ready = behind;
+        match nodes.get_mut(before as usize) {
             Some(before) => before.next_ready = node,
-            None => lanes.ready[lane as usize] = node,
+            None => self.ready[lane as usize] = node,
         }
     }
+}
 
+impl Run {
     /// An exchange that occupies the compute lane hides nothing.
-    fn note_start(&self, run: &mut Run, node: usize, now: f64) {
-        if let Some(start) = run.starts.get_mut(node) {
+    #[inline]
+    fn note_start(&mut self, node: &Node, place: usize, now: f64) {
+        if let Some(start) = self.starts.get_mut(place) {
             *start = now;
         }
-        let Node { axis, lane, seconds, .. } = self.nodes[node];
-        if lane == Lane::Compute && axis != NO_AXIS {
-            run.exposed[usize::from(axis)] += seconds;
+        if node.lane == Lane::Compute
+            && let Some(exposed) = self.exposed.get_mut(usize::from(node.axis))
+        {
+            *exposed += node.seconds;
         }
     }
 
     /// Compute waits: for the exchanges that run, in equal parts.
-    fn note_wait<const N: usize>(&self, run: &mut Run, lanes: &Lanes<N>, seconds: f64) {
+    #[inline]
+    fn note_wait<const N: usize>(&mut self, nodes: &[Node], lanes: &Lanes<N>, seconds: f64) {
         let works = |lane: &usize| lanes.ends[*lane] < f64::INFINITY;
         let count = (0..N).filter(works).count() as f64;
         for lane in (0..N).filter(works) {
-            let axis = self.nodes[lanes.nodes[lane] as usize].axis;
-            if axis != NO_AXIS {
-                run.exposed[usize::from(axis)] += seconds / count;
+            let axis = nodes[lanes.nodes[lane] as usize].axis;
+            if let Some(exposed) = self.exposed.get_mut(usize::from(axis)) {
+                *exposed += seconds / count;
             }
         }
     }

@@ -6,7 +6,6 @@ use core::hash::{Hash, Hasher};
 use crate::ground::axis::LinkLevel;
 use crate::layer::architecture::KindId;
 use crate::training::layer_key::LayerKey;
-use crate::training::recomputation::Recomputation;
 use crate::training::stage::{LayerHops, Parts, PerAxis};
 
 /// Pairs that are kept, about half a KiB each.
@@ -26,10 +25,10 @@ pub(crate) struct LayerPairs {
 struct PairKey {
     layer: LayerKey,
     kind: KindId,
-    /// Whole layers computed again, delayed gradients of weights, two levels of exchange, swapped
-    /// tensors fetched ahead.
-    flags: [bool; 4],
-    modules: u32,
+    /// Whole layers computed again, delayed gradients of weights, two levels of exchange.
+    flags: [bool; 3],
+    /// Bits of the seconds of kernels that are computed again alone.
+    again: [u64; 2],
     /// Bits of the seconds of exchanges.
     hops: [u64; LayerHops::SECONDS],
     /// Bits of the seconds of sends between stages, by link.
@@ -37,7 +36,7 @@ struct PairKey {
 }
 
 impl PairKey {
-    fn new(layer: LayerKey, recomputation: &Recomputation, parts: &Parts, kind: KindId) -> Self {
+    fn new(layer: &LayerKey, parts: &Parts, kind: KindId) -> Self {
         let Parts { schedule, overlap, .. } = parts;
         let mut sends = [[0; 2]; 3];
         if schedule.stages > 1 {
@@ -47,17 +46,18 @@ impl PairKey {
                     (share * leg.seconds).to_bits();
             }
         }
+        let own = parts.layer(kind);
+        let has_experts = own.cost.has_experts;
         Self {
-            layer,
+            layer: if has_experts { *layer } else { layer.without_experts() },
             kind,
             flags: [
                 parts.repeats_layers,
                 schedule.splits_weight_grads,
-                overlap.is_hierarchical,
-                overlap.prefetches,
+                has_experts && overlap.is_hierarchical,
             ],
-            modules: recomputation.modules.bits(),
-            hops: parts.layer(kind).hops.bits(),
+            again: own.recomputed_places.map(f64::to_bits),
+            hops: own.hops.bits(),
             sends,
         }
     }
@@ -93,7 +93,6 @@ impl LayerPairs {
     pub(crate) fn exposed(
         &mut self,
         layer: &LayerKey,
-        recomputation: &Recomputation,
         parts: &Parts,
         kind: KindId,
         find: impl FnOnce() -> PerAxis,
@@ -104,7 +103,7 @@ impl LayerPairs {
         if self.known.len() >= MAX_PAIRS {
             self.known.clear();
         }
-        let key = PairKey::new(*layer, recomputation, parts, kind);
+        let key = PairKey::new(layer, parts, kind);
         let mut digest = Digest::default();
         key.hash(&mut digest);
         match self.known.get(&digest.finish()) {

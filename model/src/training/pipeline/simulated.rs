@@ -90,8 +90,7 @@ impl Plan {
             let held = |stage| held(&chunks, stage, tasks.lists.stage(stage));
             let held: Vec<[PeakActivations; L]> = (0..tasks.lists.stages()).map(held).collect();
             array::from_fn(|lane| {
-                let stages =
-                    run.busy.iter().zip(&held).map(|(busy, held)| (busy[lane], held[lane]));
+                let stages = run.busy().zip(&held).map(|(busy, held)| (busy[lane], held[lane]));
                 chunks[lane].pipeline(&self.spans, &tasks.counts, run.seconds[lane], stages)
             })
         };

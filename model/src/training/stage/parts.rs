@@ -4,10 +4,10 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{AXES, PerAxis, axis_index};
-use crate::device::exchange::{Exchanges, Hop, HopSeconds};
+use super::{AXES, LAYER_AXES, PerAxis, axis_index};
+use crate::device::exchange::{Exchange, Exchanges, Hop, HopSeconds};
 use crate::device::kernel::{Block, Cost};
-use crate::device::operator::{Again, Operators, Place};
+use crate::device::operator::{Operators, Place};
 use crate::ground::axis::{Axis, Collective};
 use crate::ground::choice::{ContextParallelAlgo, CudaGraph};
 use crate::layer::adapters;
@@ -23,16 +23,16 @@ use crate::training::pipeline_schedule::PipelineSchedule;
 use crate::training::plan::Plan;
 use crate::training::recomputation::Recomputation;
 
-/// Seconds of exchanges by axis, inside the domain and between domains.
-pub(crate) type Links = [[f64; 2]; AXES.len()];
+/// Seconds of a layer's exchanges by axis, inside the domain and between domains.
+pub(crate) type Links = [HopSeconds; LAYER_AXES];
 
 /// Everything that stages are made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) work: Arc<Work>,
     /// One layer of each kind.
-    pub(crate) layers: Vec<LayerPart>,
-    pub(crate) ends: Ends,
+    pub(crate) layers: Vec<Arc<LayerPart>>,
+    pub(crate) ends: Arc<Ends>,
     /// The way from a stage to the next.
     pub(crate) boundary: Boundary,
     /// Kind of MTP layers.
@@ -158,14 +158,15 @@ impl Parts {
             if on.tuning.rank.is_some() {
                 adapters::exchanges(on, &rows, kind, &mut exchanges);
             }
-            LayerPart::new(operators, cost.clone(), exchanges, recomputation)
+            Arc::new(LayerPart::new(operators, cost.clone(), exchanges, recomputation))
         });
         let layers = layers.collect();
+        let new_ends = || Arc::new(Ends::new(on, &rows));
         Self {
             work,
             layers,
-            ends: Ends::new(on, &rows),
-            boundary: plan.boundary(),
+            ends: known.map_or_else(new_ends, |known| known.ends.clone()),
+            boundary: known.map_or_else(|| plan.boundary(), |known| known.boundary),
             mtp: plan.architecture.mtp.kind,
             schedule: plan.schedule,
             overlap: plan.overlap,
@@ -184,7 +185,8 @@ impl Parts {
         &'a self,
         counts: &'a PerKind<f64>,
     ) -> impl Iterator<Item = (&'a LayerPart, f64)> {
-        self.layers.iter().zip(counts.iter().copied()).filter(|(_, count)| *count > 0.0)
+        let layers = self.layers.iter().zip(counts.iter().copied());
+        layers.filter(|(_, count)| *count > 0.0).map(|(layer, count)| (&**layer, count))
     }
 }
 
@@ -208,16 +210,10 @@ impl LayerPart {
         exchanges: Exchanges,
         recomputation: &Recomputation,
     ) -> Self {
-        let repeats = |again: &_| !recomputation.is_whole && recomputation.repeats(again);
-        Self {
-            cost,
-            recomputed: operators.made_again(|again| recomputation.repeats(again)),
-            recomputed_places: recomputed_places(operators, recomputation),
-            links: LayerLinks::new(&exchanges, recomputation.is_whole, repeats),
-            hops: LayerHops::new(&exchanges, repeats),
-            exchanges,
-            pair: [0.0; AXES.len()],
-        }
+        let (links, hops) = seconds_of(&exchanges, recomputation);
+        let (recomputed, recomputed_places) = recomputed(operators, recomputation);
+        let pair = [0.0; AXES.len()];
+        Self { cost, recomputed, recomputed_places, links, hops, exchanges, pair }
     }
 }
 
@@ -246,30 +242,39 @@ fn covers(operators: &Operators, has_experts: bool) -> [Cover; 2] {
     covers
 }
 
+/// Seconds of these exchanges by axis, and by place.
+fn seconds_of(exchanges: &Exchanges, recomputation: &Recomputation) -> (LayerLinks, LayerHops) {
+    let (mut links, mut hops) = (LayerLinks::default(), LayerHops::default());
+    let is_whole = recomputation.is_whole;
+    for exchange in exchanges.iter() {
+        let repeats = !is_whole && recomputation.repeats(&exchange.calls.again);
+        links.add(exchange, is_whole, repeats);
+        hops.add(exchange, repeats);
+    }
+    (links, hops)
+}
+
 impl LayerLinks {
-    fn new(exchanges: &Exchanges, is_whole: bool, repeats: impl Fn(&Again) -> bool) -> Self {
-        let mut links = Self::default();
-        for exchange in exchanges.iter() {
-            let axis = axis_index(exchange.axis);
-            let [(_, forward), (_, backward)] = exchange.calls.passes;
-            let again = &exchange.calls.again;
-            exchange.add_to(&mut links.passes[0][axis], forward);
-            exchange.add_to(&mut links.passes[1][axis], backward);
-            let chosen = if repeats(again) { forward } else { 0.0 };
-            let whole = if is_whole && !again.never { forward } else { 0.0 };
-            if chosen > 0.0 {
-                exchange.add_to(&mut links.chosen[axis], chosen);
-            }
-            if whole > 0.0 {
-                exchange.add_to(&mut links.whole[axis], whole);
-            }
-            if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
-                for (ring, calls) in links.ring.iter_mut().zip([forward, backward, chosen, whole]) {
-                    *ring += calls * exchange.seconds;
-                }
+    /// Adds an exchange: of a layer that is computed again as a whole, or one that is made again
+    /// alone.
+    fn add(&mut self, exchange: &Exchange, is_whole: bool, repeats: bool) {
+        let axis = axis_index(exchange.axis);
+        let [(_, forward), (_, backward)] = exchange.calls.passes;
+        exchange.add_to(&mut self.passes[0][axis], forward);
+        exchange.add_to(&mut self.passes[1][axis], backward);
+        let chosen = if repeats { forward } else { 0.0 };
+        let whole = if is_whole && !exchange.calls.again.never { forward } else { 0.0 };
+        if chosen > 0.0 {
+            exchange.add_to(&mut self.chosen[axis], chosen);
+        }
+        if whole > 0.0 {
+            exchange.add_to(&mut self.whole[axis], whole);
+        }
+        if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
+            for (ring, calls) in self.ring.iter_mut().zip([forward, backward, chosen, whole]) {
+                *ring += calls * exchange.seconds;
             }
         }
-        links
     }
 }
 
@@ -291,39 +296,37 @@ impl PlaceSeconds {
     }
 }
 
-/// Seconds of the forward that is computed again in front of the mixer's and of the MLP's backward,
-/// without whole-layer recomputation.
-fn recomputed_places(operators: &Operators, recomputation: &Recomputation) -> [f64; 2] {
-    let mut seconds = [0.0; 2];
+/// Forward that is computed again without whole-layer recomputation, and its seconds in front of
+/// the mixer's and of the MLP's backward.
+fn recomputed(operators: &Operators, recomputation: &Recomputation) -> (Cost, [f64; 2]) {
+    let (mut sum, mut seconds) = (Cost::ZERO, [0.0; 2]);
     for operator in operators.iter().filter(|operator| recomputation.repeats(&operator.again)) {
+        let forward = operator.block.forward;
         let is_for_mixer = Recomputation::is_for_mixer(&operator.again);
-        seconds[usize::from(!is_for_mixer)] += operator.block.forward.seconds();
+        sum += forward;
+        seconds[usize::from(!is_for_mixer)] += forward.seconds();
     }
-    seconds
+    (sum, seconds)
 }
 
 impl LayerHops {
-    fn new(exchanges: &Exchanges, repeats: impl Fn(&Again) -> bool) -> Self {
-        let mut hops = Self::default();
-        for exchange in exchanges.iter() {
-            let passes = &exchange.calls.passes;
-            for ((hop, calls), hops) in passes.iter().zip(&mut hops.passes) {
-                exchange.add_to(&mut hops[*hop as usize], *calls);
-            }
-            // Whole layers go through their forward's hops again, which pairs do themselves.
-            let again = &exchange.calls.again;
-            if !repeats(again) {
-                continue;
-            }
-            let is_expert = usize::from(exchange.axis == Axis::Ep);
-            let made = if Recomputation::is_for_mixer(again) {
-                &mut hops.again_mixer
-            } else {
-                &mut hops.again_mlp[is_expert]
-            };
-            exchange.add_to(made, passes[0].1);
+    /// Adds an exchange, which may be made again alone.
+    fn add(&mut self, exchange: &Exchange, repeats: bool) {
+        let passes = &exchange.calls.passes;
+        for ((hop, calls), hops) in passes.iter().zip(&mut self.passes) {
+            exchange.add_to(&mut hops[*hop as usize], *calls);
         }
-        hops
+        // Whole layers go through their forward's hops again, which pairs do themselves.
+        if !repeats {
+            return;
+        }
+        let is_expert = usize::from(exchange.axis == Axis::Ep);
+        let made = if Recomputation::is_for_mixer(&exchange.calls.again) {
+            &mut self.again_mixer
+        } else {
+            &mut self.again_mlp[is_expert]
+        };
+        exchange.add_to(made, passes[0].1);
     }
 }
 

@@ -40,7 +40,7 @@ impl Traffic {
                 add_row(&mut rows, kind(exchange), m * calls, exchange.bytes, exchange.seconds);
             }
         }
-        let Ends { embedding, mtp_extra, head } = &parts.ends;
+        let Ends { embedding, mtp_extra, head } = &*parts.ends;
         for (end, count) in
             [(embedding, mean.embedding), (mtp_extra, mean.mtp), (head, mean.heads())]
         {

@@ -31,8 +31,12 @@ impl DataParallel {
     /// Adds stages of this share: their update and the calls that each of them makes.
     pub(super) fn add(&mut self, share: f64, update: f64, rows: &[DataRow]) {
         self.optimizer = self.optimizer.max(update);
-        for row in rows {
-            let known = self.rows.iter().position(|known| known.is_like(row));
+        for (place, row) in rows.iter().enumerate() {
+            // Stages mostly make the same calls in the same order.
+            let known = match self.rows.get(place) {
+                Some(known) if known.is_like(row) => Some(place),
+                Some(_) | None => self.rows.iter().position(|known| known.is_like(row)),
+            };
             let place = known.unwrap_or(self.rows.len());
             if known.is_none() {
                 self.rows.push(DataRow { bytes_per_call: 0.0, ..*row });

@@ -10,7 +10,7 @@ use crate::layer::layout::{Span, Stage};
 use crate::layer::params::StageParams;
 use crate::layer::ranks::Ranks;
 use crate::layer::transformer_layer::Work;
-use crate::training::data_parallel::data_rows;
+use crate::training::data_parallel::{DataGroups, data_rows};
 use crate::training::memory::{
     FixedMemory, LayerMemory, LayerRemains, LayerSaves, PerMicroBatch, Split,
 };
@@ -62,7 +62,7 @@ impl Layers {
         Self { work: Arc::new(work), costs, saves: Arc::new(plan.layer_saves()), counts }
     }
 
-    /// The layers under a plan with other loads.
+    /// The layers under a plan with other loads, or of other expert-parallel ranks.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
         let work = plan.work_under(&self.work);
         let costs = plan.layer_costs_under(&work, &self.costs);
@@ -86,6 +86,7 @@ pub(crate) struct Spans {
     /// Seconds that the slowest stage waits for once a step, and that hiding the rest costs its
     /// kernels.
     pub(super) once_a_step: [f64; 2],
+    /// Empty but of the mean rank, see [`Self::add_up_traffic`].
     pub(super) traffic: Traffic,
 }
 
@@ -116,7 +117,7 @@ pub(super) struct OfSpan {
 }
 
 /// Layers of each stage of a span by what recomputation and offloading make of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SpanSplit {
     /// Share of the layers that full recomputation takes.
     pub(super) repeated_share: f64,
@@ -143,8 +144,10 @@ impl Frame {
         let each = Vec::with_capacity(plan.spans.len());
         let migration = plan.migration_time();
         let mut frame = Self { each, data, bubble, stragglers, migration };
+        let groups = DataGroups::new(&plan.deployment, plan.sharding.instances);
+        let mut rows = Vec::with_capacity(8);
         for (span, (params, memory)) in plan.spans.iter().zip(plan.fixed_memory()) {
-            let rows = data_rows(plan, &span.content, &params);
+            data_rows(plan, &groups, &span.content, &params, &mut rows);
             let update = plan.optimizer_seconds(&span.content, &params.trained);
             frame.data.add(span.share, update, &rows);
             let once_a_step = OnceAStep::new(&on.ranks, &params, &rows);
@@ -210,7 +213,7 @@ impl Spans {
             once_a_step = core::array::from_fn(|part| once_a_step[part].max(of_stage[part]));
         }
         let compute = Compute::new(&plan.spans, &works);
-        let traffic = Traffic::new(plan, &parts, &frame, &splits);
+        let traffic = Traffic::default();
         let remains = LayerRemains::new(&plan.recomputation, &layers.saves);
         let counts = layers.counts;
         Self { frame, splits, parts, remains, counts, works, compute, once_a_step, traffic }
@@ -218,6 +221,12 @@ impl Spans {
 }
 
 impl Spans {
+    /// Adds up what the stages exchange, where these are the spans of the mean rank: nothing tells
+    /// what the fullest one does.
+    pub(crate) fn add_up_traffic(&mut self, plan: &Plan) {
+        self.traffic = Traffic::new(plan, &self.parts, &self.frame, &self.splits);
+    }
+
     /// Memory that layers need after this swapping.
     pub(crate) fn layer_memory(&self, swapped: Set<SwapModule>) -> LayerMemory {
         let mut memory = LayerMemory::default();
