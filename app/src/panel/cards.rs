@@ -14,6 +14,8 @@ use present::site::Page;
 use present::words::range::{Expected, expected};
 
 use crate::explorer::{Explorer, Topic};
+use crate::reaction::{handler, memo};
+use crate::widget::part::{flag, maybe_text, text};
 
 /// The six headline cards.
 pub fn cards(explorer: Explorer) -> impl IntoView {
@@ -22,7 +24,7 @@ pub fn cards(explorer: Explorer) -> impl IntoView {
 }
 
 fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
-    let shown = Memo::new(move |_| explorer.with_numbers(|numbers| quantity(numbers, spec.metric)));
+    let shown = memo(move || explorer.with_numbers(|numbers| quantity(numbers, spec.metric)));
     let line = Signal::derive(move || explorer.with_numbers(spec.line));
     let is_memory = spec.metric == MetricId::memory_peak_bytes;
     // The bar of memory has the limit below it.
@@ -30,7 +32,7 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         Some(metric) => Either::Left(explain_button(explorer, metric, "card-line", line)),
         None if is_memory => Either::Right(Either::Left(memory_meter(explorer))),
         None => {
-            let line = view! { <p class="card-line">{move || line.get()}</p> };
+            let line = view! { <p class="card-line">{text(move || line.get())}</p> };
             Either::Right(Either::Right((line, budget_link(explorer))))
         }
     };
@@ -44,15 +46,15 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
                     class="info"
                     aria-label=format!("Explain {}", spec.title)
                     title="Definition, formula and terms"
-                    on:click=move |_| explorer.explained.set(Some(spec.metric))
+                    on:click=handler(move |_| explorer.explained.set(Some(spec.metric)))
                 >
                     "?"
                 </button>
             </div>
             <p class="card-value">
-                <span class="number">{move || shown.with(|shown| shown.number.clone())}</span>
+                <span class="number">{text(move || shown.with(|shown| shown.number.clone()))}</span>
                 " "
-                <span class="unit">{move || shown.with(|shown| shown.unit)}</span>
+                <span class="unit">{text(move || shown.with(|shown| shown.unit.to_owned()))}</span>
             </p>
             {(spec.metric == MetricId::mfu).then(|| range_bar(explorer))}
             {(!follows_mfu(spec.metric)).then(|| band(explorer, spec.metric))}
@@ -66,7 +68,7 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
 
 /// The way from a step's time to what a run of such steps takes and costs.
 fn budget_link(explorer: Explorer) -> impl IntoView {
-    let address = move || format!("{}?{}", Page::Budget.path(), explorer.link());
+    let address = text(move || format!("{}?{}", Page::Budget.path(), explorer.link()));
     view! { <p><a href=address>"Days, cost and brief"</a></p> }
 }
 
@@ -77,9 +79,9 @@ const fn follows_mfu(metric: MetricId) -> bool {
 
 /// The range of MFU as a bar, with the measured run as a tick.
 fn range_bar(explorer: Explorer) -> impl IntoView {
-    let bar = Memo::new(move |_| explorer.with_numbers(RangeBar::new));
+    let bar = memo(move || explorer.with_numbers(RangeBar::new));
     let read = move |from: fn(&RangeBar) -> f64| {
-        move || bar.with(|bar| bar.as_ref().map_or(0.0, from)).to_string()
+        text(move || bar.with(|bar| bar.as_ref().map_or(0.0, from)).to_string())
     };
     view! {
         <svg class="range-bar" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">
@@ -116,10 +118,10 @@ fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
             type="button"
             class="band explain"
             data-band=metric.metric().name
-            title=move || sentence.get()
-            on:click=move |_| explorer.explained.set(Some(metric))
+            title=text(move || sentence.get())
+            on:click=handler(move |_| explorer.explained.set(Some(metric)))
         >
-            {move || short.get()}
+            {text(move || short.get())}
         </button>
     }
 }
@@ -127,7 +129,7 @@ fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
 /// Expected error of a number: in a few words, and in sentences.
 fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
     let said = move |words: fn(Expected, MetricId, &Metrics) -> String| {
-        Memo::new(move |_| {
+        memo(move || {
             explorer.with_numbers(|numbers| {
                 words(expected(&numbers.plan, metric), metric, &numbers.estimate.metrics)
             })
@@ -138,14 +140,14 @@ fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
 
 /// Difference from the unchanged preset; its height is kept when there is nothing to say.
 fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
-    let change = Memo::new(move |_| {
+    let change = memo(move || {
         let value = |numbers: &Numbers| number(numbers.estimate.metrics.get(spec.metric));
         let now = explorer.with_numbers(value);
         let before = explorer.with_numbers_before(value);
         let preset = || explorer.with_preset_numbers(value);
         (now, before.unwrap_or_else(preset), before.is_some())
     });
-    let text = move || {
+    let words = maybe_text(move || {
         let (now, then, is_dragged) = change.get();
         if is_dragged {
             let was = format::measured(spec.metric, then);
@@ -157,8 +159,8 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         }
         let text = format::change(spec.metric, now, then);
         Some(format!("{text} vs the preset"))
-    };
-    let better = Memo::new(move |_| {
+    });
+    let better = memo(move || {
         explorer.with_numbers(|now| {
             let is_better = |then: &Numbers| is_better(spec.metric, now, then);
             let before = explorer.with_numbers_before(is_better);
@@ -168,42 +170,41 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     view! {
         <p
             class="delta"
-            class:better=move || better.get() == Some(true)
-            class:worse=move || better.get() == Some(false)
+            class:better=flag(move || better.get() == Some(true))
+            class:worse=flag(move || better.get() == Some(false))
         >
-            {text}
+            {words}
         </p>
     }
 }
 
 /// Certainty that the design fits, in a sentence with its colour and its sign.
 fn fits(explorer: Explorer) -> impl IntoView {
-    let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
-    let text = move || explorer.with_numbers(memory_state::sentence);
-    view! {
-        <p class=move || memory_state::said_class(state.get()) data-metric="fit_probability">
-            {text}
-        </p>
+    let state = memo(move || explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
+    let sentence = text(move || explorer.with_numbers(memory_state::sentence));
+    let class = text(move || memory_state::said_class(state.get()).to_owned());
+    view! { <p class=class data-metric="fit_probability">{sentence}</p>
     }
 }
 
 /// A bar that is full at the limit, with what is over it beyond, and the error as a shadow.
 fn memory_meter(explorer: Explorer) -> impl IntoView {
-    let meter = Memo::new(move |_| explorer.with_numbers(Meter::of));
-    let over = move || {
+    let meter = memo(move || explorer.with_numbers(Meter::of));
+    let over = maybe_text(move || {
         // None rather than an empty text, which the server writes as a space.
         let over = meter.with(|meter| meter.over);
         (over > Bytes::ZERO).then(|| format!("+{}", format::memory(over)))
-    };
-    let within = move || meter.with(|meter| meter.peak.min(1_000.0)).to_string();
-    let beyond = move || meter.with(|meter| (meter.peak - 1_000.0).max(0.0)).to_string();
-    let from = move || meter.with(|meter| meter.likely[0]).to_string();
-    let width = move || meter.with(|meter| meter.likely[1] - meter.likely[0]).to_string();
-    let limit = move || {
+    });
+    let read = move |from: fn(&Meter) -> f64| text(move || meter.with(from).to_string());
+    let within = read(|meter| meter.peak.min(1_000.0));
+    let beyond = read(|meter| (meter.peak - 1_000.0).max(0.0));
+    let (from, width) = (read(|it| it.likely[0]), read(|it| it.likely[1] - it.likely[0]));
+    let limit = text(move || {
         let limit = explorer.with_numbers(|numbers| numbers.estimate.metrics.memory_limit);
         format!("limit {}", format::memory(limit))
-    };
-    let class = move || format!("meter-box {}", memory_state::class(meter.with(|it| it.state)));
+    });
+    let class =
+        text(move || format!("meter-box {}", memory_state::class(meter.with(|it| it.state))));
     view! {
         <div
             class=class
@@ -232,16 +233,16 @@ fn explain_button(
     explorer: Explorer,
     metric: MetricId,
     class: &'static str,
-    text: Signal<String>,
+    line: Signal<String>,
 ) -> impl IntoView {
     view! {
         <button
             type="button"
             class=format!("{class} explain")
             data-metric=metric.metric().name
-            on:click=move |_| explorer.explained.set(Some(metric))
+            on:click=handler(move |_| explorer.explained.set(Some(metric)))
         >
-            {move || text.get()}
+            {text(move || line.get())}
         </button>
     }
 }
@@ -265,16 +266,16 @@ pub fn facts(explorer: Explorer) -> impl IntoView {
         .iter()
         .map(|metric| {
             let metric = *metric;
-            let text = Signal::derive(move || {
+            let value = Signal::derive(move || {
                 explorer.with_numbers(|numbers| quantity(numbers, metric).to_string())
             });
             let [short, sentence] = expected_error(explorer, metric);
             view! {
                 <div class="fact">
                     <dt>{metric.metric().label}</dt>
-                    <dd>{explain_button(explorer, metric, "fact-value", text)}</dd>
-                    <dd class="fact-band" title=move || sentence.get()>
-                        {move || short.get()}
+                    <dd>{explain_button(explorer, metric, "fact-value", value)}</dd>
+                    <dd class="fact-band" title=text(move || sentence.get())>
+                        {text(move || short.get())}
                     </dd>
                 </div>
             }
@@ -283,8 +284,8 @@ pub fn facts(explorer: Explorer) -> impl IntoView {
     let derived: Vec<_> = DERIVED
         .iter()
         .map(|(label, size)| {
-            let text = move || explorer.with_numbers(|numbers| format::whole(size(numbers)));
-            view! { <div class="fact"><dt>{*label}</dt><dd>{text}</dd></div> }
+            let size = move || explorer.with_numbers(|numbers| format::whole(size(numbers)));
+            view! { <div class="fact"><dt>{*label}</dt><dd>{text(size)}</dd></div> }
         })
         .collect();
     view! {

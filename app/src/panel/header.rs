@@ -2,6 +2,7 @@
 //! menus of what can be done with the whole design. On a phone the bar at the bottom, too.
 
 use leptos::either::Either;
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use model::MemoryState;
 use present::format;
@@ -13,7 +14,9 @@ use super::steps;
 use crate::browser::on_server;
 use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::tray::Tray;
+use crate::reaction::{handler, memo};
 use crate::widget::icon::{Icon, icon};
+use crate::widget::part::{flag, text, truth};
 use crate::widget::sheet::guide_focus;
 
 /// The name, which leads to the explorer's first design.
@@ -51,11 +54,10 @@ fn places(
         let (first, rest) = label.split_at(label.find(' ').unwrap_or(label.len()));
         // A narrow screen shows the first word; the others are heard there, too.
         let rest = (!rest.is_empty()).then(|| view! { <span class="more-words">{rest}</span> });
-        view! {
-            <a href=move || address(place.first(), &query()) aria-current=mark>{first}{rest}</a>
-        }
+        let to = text(move || address(place.first(), &query()));
+        view! { <a href=to aria-current=mark>{first}{rest}</a> }
     };
-    let links = Place::ALL.map(link).to_vec();
+    let links = Vec::from(Place::ALL.map(link));
     view! { <nav class="places" aria-label="Places">{links}</nav> }
 }
 
@@ -243,7 +245,7 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
 
 /// Sheets, which a script shows as dialogs, and the form that begins a review.
 fn ways_to_share(explorer: Explorer) -> impl IntoView {
-    let to = move |page: &'static str| move || format!("{page}?{}", explorer.link());
+    let to = move |page: &'static str| text(move || format!("{page}?{}", explorer.link()));
     view! {
         <li>
             <a href=to("/share") data-sheet="Share this design">
@@ -271,7 +273,7 @@ fn own_items(explorer: Explorer, tray: Tray) -> impl IntoView {
         <li>{step(explorer, REDO, Form::Item)}</li>
         <li>{steps::button(explorer, item(Icon::Steps, "History of changes", "H"))}</li>
         <li class="only-narrow">
-            <button type="button" on:click=move |_| tray.pin()>
+            <button type="button" on:click=handler(move |_| tray.pin())>
                 {item(Icon::Pin, "Pin this design", "P")}
             </button>
         </li>
@@ -284,10 +286,10 @@ fn keys_item(explorer: Explorer) -> impl IntoView {
         <a
             href=KEYS
             data-act="keys"
-            on:click=move |event| {
+            on:click=handler(move |event: MouseEvent| {
                 event.prevent_default();
                 explorer.help_open.set(true);
-            }
+            })
         >
             {item(Icon::Keyboard, "Keyboard shortcuts", "?")}
         </a>
@@ -315,11 +317,11 @@ enum Form {
 /// A button on the history: disabled while there is nothing to step to.
 fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
     let (name, id, key, shown, label, act) = way;
-    let label = Memo::new(move |_| label(explorer));
-    let title = move || match label.get() {
+    let label = memo(move || label(explorer));
+    let title = text(move || match label.get() {
         Some(label) => format!("{name} {label}"),
         None => format!("Nothing to {id}"),
-    };
+    });
     let inside = match form {
         Form::Button => Either::Left(icon(shown)),
         Form::Item => Either::Right(item(shown, name, key)),
@@ -332,8 +334,8 @@ fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
             data-act=is_button.then_some(id)
             aria-label=is_button.then_some(name)
             title=title
-            disabled=move || label.with(Option::is_none)
-            on:click=move |_| act(explorer)
+            disabled=flag(move || label.with(Option::is_none))
+            on:click=handler(move |_| act(explorer))
         >
             {inside}
         </button>
@@ -363,12 +365,12 @@ fn bottom_headline(explorer: Explorer) -> String {
 /// On a phone: the headline and the button that raises the knobs.
 pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
     guide_focus("knobs", explorer.sheet_open);
-    let headline = Memo::new(move |_| bottom_headline(explorer));
+    let headline = memo(move || bottom_headline(explorer));
     let changes = move || match explorer.changed().with(Vec::len) {
         0 => "Edit knobs".to_owned(),
         count => format!("Edit knobs ({} changed)", format::whole(count as u64)),
     };
-    let class = Memo::new(move |_| {
+    let class = memo(move || {
         let state = match explorer.shown() {
             NumbersOf::Design => explorer.with_numbers(|it| it.estimate.metrics.memory_state()),
             NumbersOf::LastLegal | NumbersOf::Preset => MemoryState::DoesNotFit,
@@ -378,17 +380,17 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
     let is_open = move || explorer.sheet_open.get();
     view! {
         <div class="bottom-bar">
-            <p class=move || class.get() aria-hidden="true">
-                {move || headline.get()}
+            <p class=text(move || class.get()) aria-hidden="true">
+                {text(move || headline.get())}
             </p>
             <button
                 type="button"
                 class="button primary"
                 aria-controls="knobs"
-                aria-expanded=move || if is_open() { "true" } else { "false" }
-                on:click=move |_| explorer.sheet_open.update(|open| *open = !*open)
+                aria-expanded=truth(is_open)
+                on:click=handler(move |_| explorer.sheet_open.update(|open| *open = !*open))
             >
-                {move || if is_open() { "Close knobs".to_owned() } else { changes() }}
+                {text(move || if is_open() { "Close knobs".to_owned() } else { changes() })}
             </button>
         </div>
     }

@@ -5,7 +5,9 @@ use present::site::Page;
 
 use crate::browser;
 use crate::explorer::Explorer;
+use crate::reaction::handler;
 use crate::widget::dialog::{Modal, modal};
+use crate::widget::part::flag;
 
 /// Keys and what they do.
 const KEYS: [(&str, &str); 21] = [
@@ -48,7 +50,7 @@ fn body(explorer: Explorer) -> impl IntoView {
         })
         .collect();
     // Cookies are read when the help opens: the server draws the page without them.
-    let letter_keys = move || !explorer.help_open.get() || browser::letter_keys();
+    let letter_keys = flag(move || !explorer.help_open.get() || browser::letter_keys());
     view! {
         <dl class="keys">{rows}</dl>
         <label class="check-row">
@@ -58,7 +60,7 @@ fn body(explorer: Explorer) -> impl IntoView {
                 autocomplete="off"
                 checked=true
                 prop:checked=letter_keys
-                on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
+                on:change=handler(|event| browser::set_letter_keys(event_target_checked(&event)))
             />
             "Single-key shortcuts, such as / and p, work outside text boxes"
         </label>

@@ -1,6 +1,5 @@
 //! Choosing a preset: a list to pick from, its story, and the way to the gallery of all of them.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use maud::html;
 use model::catalogue::preset::{Preset, PresetKind};
@@ -9,7 +8,9 @@ use present::html::source;
 use present::site::Page;
 
 use crate::explorer::Explorer;
+use crate::reaction::handler;
 use crate::widget::choice::{Item, Items, Select, select};
+use crate::widget::part::{IntoPart, flag, live, text};
 
 const KINDS: [(PresetKind, &str); 2] =
     [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models on a default cluster")];
@@ -32,29 +33,30 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
         }),
     });
     let count = move || explorer.changed().with(Vec::len);
-    let changes = move || match count() {
+    let changes = text(move || match count() {
         0 => "Unchanged".to_owned(),
         count => format!("{} changed", format::counted(count as u64, "knob", "knobs")),
-    };
+    });
+    let label = text(move || (if count() == 0 { "Preset" } else { "Based on preset" }).to_owned());
     view! {
         <section class="presets" aria-labelledby="preset-label">
             <label id="preset-label" class="group-title" for="preset">
-                {move || if count() == 0 { "Preset" } else { "Based on preset" }}
+                {label}
             </label>
             {picker}
             <p id="preset-story" class="story">
-                {move || match count() {
-                    0 => Either::Left(view! { <span inner_html=story(explorer.preset())></span> }),
-                    _ => Either::Right(explorer.title()),
-                }}
+                {live(move || Some(match count() {
+                    0 => view! { <span inner_html=story(explorer.preset())></span> }.part(),
+                    _ => explorer.title().part(),
+                }))}
             </p>
             <p class="preset-changes">
                 <span>{changes}</span>
                 <button
                     type="button"
                     class="text-button"
-                    disabled=move || count() == 0
-                    on:click=move |_| explorer.reset_all()
+                    disabled=flag(move || count() == 0)
+                    on:click=handler(move |_| explorer.reset_all())
                 >
                     "Reset all"
                 </button>

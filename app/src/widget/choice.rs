@@ -4,7 +4,9 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use present::words::name;
 
+use super::part::{flag, text, truth};
 use crate::browser::on_server;
+use crate::reaction::handler;
 
 /// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,11 +65,11 @@ pub fn select(spec: Select) -> impl IntoView {
             class="select"
             id=id
             autocomplete="off"
-            prop:value=move || value.get()
-            disabled=move || locked.get()
-            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            prop:value=text(move || value.get())
+            disabled=flag(move || locked.get())
+            aria-invalid=truth(move || invalid.get())
             aria-describedby=described_by
-            on:change=move |event| on_pick.run(event_target_value(&event))
+            on:change=handler(move |event| on_pick.run(event_target_value(&event)))
         >
             {groups}
         </select>
@@ -110,11 +112,11 @@ pub fn tick_box(spec: TickBox) -> impl IntoView {
             id=id
             autocomplete="off"
             checked=ticked.get_untracked()
-            prop:checked=move || ticked.get()
-            disabled=move || locked.get()
-            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            prop:checked=flag(move || ticked.get())
+            disabled=flag(move || locked.get())
+            aria-invalid=truth(move || invalid.get())
             aria-describedby=described_by
-            on:change=move |event| on_tick.run(event_target_checked(&event))
+            on:change=handler(move |event| on_tick.run(event_target_checked(&event)))
         />
     }
 }
@@ -146,9 +148,11 @@ pub fn chips(spec: Chips) -> impl IntoView {
                         type="checkbox"
                         autocomplete="off"
                         checked=untrack(is_ticked)
-                        prop:checked=is_ticked
-                        disabled=move || locked.get()
-                        on:change=move |event| on_tick.run((name, event_target_checked(&event)))
+                        prop:checked=flag(is_ticked)
+                        disabled=flag(move || locked.get())
+                        on:change=handler(move |event| {
+                            on_tick.run((name, event_target_checked(&event)));
+                        })
                     />
                     {*name}
                 </label>

@@ -23,6 +23,10 @@ pub type Live = Box<dyn FnMut() -> Option<Part> + Send>;
 /// A text that follows what it reads.
 pub type Text = Box<dyn FnMut() -> String + Send>;
 
+/// A text that is there only sometimes. The server writes an empty one as a space, and none as
+/// nothing.
+pub type MaybeText = Box<dyn FnMut() -> Option<String> + Send>;
+
 /// A flag that follows what it reads.
 pub type Flag = Box<dyn FnMut() -> bool + Send>;
 
@@ -58,6 +62,16 @@ pub fn while_so(so: Signal<bool>, make: impl Fn() -> Part + Send + 'static) -> L
 /// A text that follows what it reads.
 pub fn text(make: impl FnMut() -> String + Send + 'static) -> Text {
     Box::new(make)
+}
+
+/// A text that is there only sometimes.
+pub fn maybe_text(make: impl FnMut() -> Option<String> + Send + 'static) -> MaybeText {
+    Box::new(make)
+}
+
+/// A flag as attributes of accessibility have it: `true` or `false`.
+pub fn truth(is_so: impl Fn() -> bool + Send + 'static) -> Text {
+    text(move || (if is_so() { "true" } else { "false" }).to_owned())
 }
 
 /// A flag that follows what it reads.

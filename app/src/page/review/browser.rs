@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use review::Unsent;
+use review::{Unsent, json};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Headers, RequestInit, Response};
 
@@ -50,7 +50,7 @@ fn unsent_key(session: &str) -> String {
 pub(super) fn unsent(session: &str) -> Vec<Unsent> {
     let storage = window().session_storage().ok().flatten();
     let text = storage.and_then(|it| it.get_item(&unsent_key(session)).ok().flatten());
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    text.and_then(|text| json::from_text(&text).ok()).unwrap_or_default()
 }
 
 /// Keeps what isn't sent for the case that the page is loaded again.

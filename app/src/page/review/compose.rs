@@ -1,11 +1,13 @@
 //! Boxes to write in.
 
+use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use present::page::review::{labels, mentions};
 use review::MAX_TEXT_LEN;
 
 use super::session::Session;
+use crate::reaction::handler;
 use crate::widget::part::{IntoPart, Part, live, text as text_of};
 
 /// A box with a button that sends what is in it.
@@ -54,10 +56,10 @@ pub(super) fn composer(session: Session, spec: Composer) -> Part {
     view! {
         <form
             class="composer"
-            on:submit=move |event| {
+            on:submit=handler(move |event: ev::SubmitEvent| {
                 event.prevent_default();
                 send();
-            }
+            })
         >
             <label for=id.clone()>{label}</label>
             <textarea
@@ -68,12 +70,12 @@ pub(super) fn composer(session: Session, spec: Composer) -> Part {
                 autocomplete="off"
                 prop:value=text_of(move || text.get())
                 on:input=typed
-                on:keydown=move |event| {
+                on:keydown=handler(move |event: ev::KeyboardEvent| {
                     if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
                         event.prevent_default();
                         send();
                     }
-                }
+                })
             ></textarea>
             {names(node, text, offered)}
             <button type="submit" class="button">{button}</button>
@@ -109,7 +111,7 @@ fn names(
         let one = |name: String| {
             let label = format!("@{name}");
             view! {
-                <button type="button" class="text-button" on:click=move |_| pick(&name)>
+                <button type="button" class="text-button" on:click=handler(move |_| pick(&name))>
                     {label}
                 </button>
             }
@@ -150,7 +152,7 @@ pub(super) fn line(
             autocomplete="off"
             spellcheck=max_len.is_none().then_some("false")
             prop:value=text_of(move || written.get())
-            on:input=move |event| written.set(event_target_value(&event))
+            on:input=handler(move |event: ev::Event| written.set(event_target_value(&event)))
         />
     }
     .part()
@@ -163,7 +165,7 @@ pub(super) fn button(label: &'static str, act: impl Fn() + 'static) -> Part {
 
 fn text_button(label: &'static str, act: Box<dyn Fn()>) -> Part {
     view! {
-        <button type="button" class="text-button" on:click=move |_| act()>
+        <button type="button" class="text-button" on:click=handler(move |_| act())>
             {label}
         </button>
     }

@@ -18,6 +18,7 @@ use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 
 use super::{browser, socket};
 use crate::explorer::Explorer;
+use crate::reaction::memo;
 
 /// The box for a new comment.
 pub(super) const NEW_COMMENT_ID: &str = "new-comment";
@@ -215,7 +216,7 @@ impl Session {
     /// As [`Self::may`], but changing only when it does: what it shows stays, with what is typed in
     /// it.
     pub(super) fn can(self, role: Role) -> Signal<bool> {
-        Memo::new(move |_| self.may(role)).into()
+        memo(move || self.may(role)).into()
     }
 
     /// Asks for a change: it counts here at once. Whoever has no name yet is asked for one.
