@@ -257,9 +257,14 @@ impl Explorer {
         self.title.get()
     }
 
-    /// Reads the plan and estimate that the page shows, which are those of the last legal design.
+    /// The plan and estimate that the page shows, which are those of the last legal design.
+    fn numbers(self) -> Arc<Numbers> {
+        self.on_page.with(|on_page| on_page.numbers.clone())
+    }
+
+    /// Reads the plan and estimate that the page shows.
     pub fn with_numbers<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
-        self.on_page.with(|on_page| read(&on_page.numbers))
+        read(&self.numbers())
     }
 
     /// Reads plan and estimate as [`Self::with_numbers`] does, without following changes.
@@ -295,7 +300,7 @@ impl Explorer {
 
     /// Reads the unchanged preset's numbers.
     pub fn with_preset_numbers<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
-        self.preset_numbers.with(|numbers| read(numbers))
+        read(&self.preset_numbers.get())
     }
 
     /// Reads the rules that the design breaks.

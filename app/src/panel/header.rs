@@ -4,6 +4,7 @@
 use leptos::either::Either;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use maud::{Markup, PreEscaped, html};
 use model::MemoryState;
 use present::format;
 use present::insight::memory_state;
@@ -15,8 +16,8 @@ use crate::browser::on_server;
 use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::tray::Tray;
 use crate::reaction::{handler, memo};
-use crate::widget::icon::{Icon, icon};
-use crate::widget::part::{flag, text, truth};
+use crate::widget::icon::{Icon, written};
+use crate::widget::part::{flag, island, text, truth};
 use crate::widget::sheet::guide_focus;
 
 /// The name, which leads to the explorer's first design.
@@ -88,7 +89,7 @@ fn palette_button() -> impl IntoView {
             title="Search and commands (Ctrl K)"
             data-palette=""
         >
-            {icon(Icon::Search)}
+            {island(|| written(Icon::Search))}
             <span class="palette-words">"Search knobs, views, models"</span>
             <kbd aria-hidden="true">"Ctrl K"</kbd>
         </button>
@@ -108,41 +109,70 @@ fn menu(class: &'static str, name: impl IntoView, items: impl IntoView) -> impl 
 
 /// Content of a menu's item: an icon, a name, and the key that does the same.
 fn item(shown: Icon, name: &'static str, key: &'static str) -> impl IntoView {
-    let key = (!key.is_empty()).then(|| view! { <kbd aria-hidden="true">{key}</kbd> });
-    view! { {icon(shown)} <span>{name}</span> {key} }
+    let key = (!key.is_empty())
+        .then(|| island(|| html! { kbd aria-hidden="true" { (key) } }.into_string()));
+    (island(|| written(shown)), island(|| html! { span { (name) } }.into_string()), key)
+}
+
+/// The same as text.
+fn item_text(shown: Icon, name: &str, key: &str) -> Markup {
+    html! {
+        (PreEscaped(written(shown))) span { (name) }
+        @if !key.is_empty() { kbd aria-hidden="true" { (key) } }
+    }
 }
 
 /// The menu of all ways to hand on what is at hand.
 fn share_menu(items: impl IntoView) -> impl IntoView {
-    let name = view! { "Share" {icon(Icon::Down)} };
-    let copy = view! {
-        <li class="needs-script">
-            <button type="button" data-act="copy-link">{item(Icon::Link, "Copy link", "")}</button>
-        </li>
-    };
+    let name = view! { "Share" {island(|| written(Icon::Down))} };
+    let copy = island(|| {
+        let item = html! {
+            li class="needs-script" {
+                button type="button" data-act="copy-link" {
+                    (item_text(Icon::Link, "Copy link", ""))
+                }
+            }
+        };
+        item.into_string()
+    });
     menu("button primary", name, view! { {copy} {items} })
 }
 
 /// The menu of what is seldom wanted, in front of what every page has of it.
 fn more_menu(items: impl IntoView, keys: impl IntoView) -> impl IntoView {
-    let name = view! { {icon(Icon::More)} <span class="visually-hidden">"More"</span> };
-    let common = view! {
-        <li class="needs-script">
-            <button type="button" data-switch-theme="">
-                {item(Icon::Theme, "Switch between dark and light", "T")}
-            </button>
-        </li>
-        <li class="needs-script" translate="no">
-            <button type="button" data-switch-language="">
-                {item(Icon::Language, "中文 / English", "")}
-            </button>
-        </li>
-        <li>
-            <a href=Page::Settings.path()>{item(Icon::Settings, "Settings", "")}</a>
-        </li>
-        <li>{keys}</li>
-    };
+    let name =
+        view! { {island(|| written(Icon::More))} <span class="visually-hidden">"More"</span> };
+    let [theme, language, settings] = common_items().map(|write| island(|| write().into_string()));
+    let common = view! { {theme} {language} {settings} <li>{keys}</li> };
     menu("button plain", name, view! { {items} {common} })
+}
+
+/// Items of the menu of more on every page, which a script of its own acts on.
+fn common_items() -> [fn() -> Markup; 3] {
+    let theme = || {
+        html! {
+            li class="needs-script" {
+                button type="button" data-switch-theme="" {
+                    (item_text(Icon::Theme, "Switch between dark and light", "T"))
+                }
+            }
+        }
+    };
+    let language = || {
+        html! {
+            li class="needs-script" translate="no" {
+                button type="button" data-switch-language="" {
+                    (item_text(Icon::Language, "中文 / English", ""))
+                }
+            }
+        }
+    };
+    let settings = || {
+        html! {
+            li { a href=(Page::Settings.path()) { (item_text(Icon::Settings, "Settings", "")) } }
+        }
+    };
+    [theme, language, settings]
 }
 
 /// The guide's list of keys.
@@ -199,10 +229,10 @@ pub fn still(current: Option<Page>, query: &str) -> String {
 
 /// The header of a page beside the explorer, which only the server writes.
 pub fn plain(current: Page) -> impl IntoView {
-    view! { <header class="header" inner_html=on_server(|| written(current))></header> }
+    view! { <header class="header" inner_html=on_server(|| bar_of(current))></header> }
 }
 
-fn written(current: Page) -> String {
+fn bar_of(current: Page) -> String {
     #[cfg(feature = "ssr")]
     return still(Some(current), "");
     #[cfg(not(feature = "ssr"))]
@@ -265,10 +295,12 @@ fn ways_to_share(explorer: Explorer) -> impl IntoView {
 
 /// Items of the explorer alone in the menu of more.
 fn own_items(explorer: Explorer, tray: Tray) -> impl IntoView {
+    let import = island(|| {
+        let item = item_text(Icon::Import, "Import a model or a launch script", "");
+        html! { li { a href="/import" { (item) } } }.into_string()
+    });
     view! {
-        <li>
-            <a href="/import">{item(Icon::Import, "Import a model or a launch script", "")}</a>
-        </li>
+        {import}
         <li>{step(explorer, UNDO, Form::Item)}</li>
         <li>{step(explorer, REDO, Form::Item)}</li>
         <li>{steps::button(explorer, item(Icon::Steps, "History of changes", "H"))}</li>
@@ -323,7 +355,7 @@ fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
         None => format!("Nothing to {id}"),
     });
     let inside = match form {
-        Form::Button => Either::Left(icon(shown)),
+        Form::Button => Either::Left(island(|| written(shown))),
         Form::Item => Either::Right(item(shown, name, key)),
     };
     let is_button = form == Form::Button;

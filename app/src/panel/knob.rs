@@ -5,16 +5,17 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::design::violation::Nearest;
 use model::ground::knob::{Kind, KnobError, Section, Value};
+use present::form::options;
 use present::format;
 use present::words::about::About;
-use present::words::knob_note;
+use present::words::{knob_note, name};
 
 use super::studies;
 use super::verdict::{way_out, ways_out};
-use crate::browser::takes_over;
+use crate::browser::{on_server, takes_over};
 use crate::explorer::{self, Explorer, NumbersOf, Topic};
 use crate::reaction::handler;
-use crate::widget::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
+use crate::widget::choice::{Chips, Select, TickBox, chips, select, tick_box};
 use crate::widget::number_box::{Entry, NumberBox, number_box};
 use crate::widget::part::{IntoPart, Part, flag, live, text, truth, while_so};
 use crate::widget::slider::{Slider, slider};
@@ -249,14 +250,14 @@ impl Row {
     }
 
     fn select(self, names: &'static [&'static str]) -> impl IntoView {
-        let items = names.iter().map(|name| Item {
-            value: (*name).to_owned(),
-            label: (*name).to_owned(),
-            enabled: true,
-        });
+        let chosen = self.value.with_untracked(Value::to_string);
+        // The page's text stays when the browser takes it over: only the server needs labels.
+        let label = |it: &'static str| on_server(|| name::value(it)).unwrap_or_else(|| it.into());
+        let labels: Vec<String> = names.iter().map(|it| label(it)).collect();
+        let entries = names.iter().copied().zip(labels.iter().map(String::as_str));
         select(Select {
             id: self.control_id(),
-            groups: vec![Items { heading: String::new(), items: items.collect() }],
+            options: options(entries, &chosen).into_string(),
             value: Signal::derive(move || self.value.with(Value::to_string)),
             invalid: self.wrong_signal(),
             described_by: self.problem_id(),

@@ -3,13 +3,15 @@
 use leptos::prelude::*;
 use maud::html;
 use model::catalogue::preset::{Preset, PresetKind};
+use present::form::option_group;
 use present::format;
 use present::html::source;
 use present::site::Page;
 
+use crate::browser::on_server;
 use crate::explorer::Explorer;
 use crate::reaction::handler;
-use crate::widget::choice::{Item, Items, Select, select};
+use crate::widget::choice::{Select, select};
 use crate::widget::part::{IntoPart, flag, live, text};
 
 const KINDS: [(PresetKind, &str); 2] =
@@ -17,13 +19,9 @@ const KINDS: [(PresetKind, &str); 2] =
 
 /// The preset that the design starts from.
 pub fn presets(explorer: Explorer) -> impl IntoView {
-    let groups = KINDS.map(|(kind, heading)| Items {
-        heading: heading.to_owned(),
-        items: of_kind(kind).map(item).collect(),
-    });
     let picker = select(Select {
         id: "preset".to_owned(),
-        groups: groups.into(),
+        options: on_server(|| options(explorer.preset().id)),
         value: Signal::derive(move || explorer.preset().id.to_owned()),
         invalid: Signal::derive(|| false),
         described_by: "preset-story".to_owned(),
@@ -66,16 +64,18 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
     }
 }
 
-fn of_kind(kind: PresetKind) -> impl Iterator<Item = &'static Preset> {
-    Preset::all().filter(move |preset| preset.kind == kind)
-}
-
-fn item(preset: &'static Preset) -> Item {
-    Item {
-        value: preset.id.to_owned(),
-        label: preset.title.to_owned(),
-        enabled: preset.refused.is_none(),
-    }
+/// All presets by their kinds, one of them chosen.
+fn options(chosen: &str) -> String {
+    let of = |kind| {
+        html! {
+            @for preset in Preset::all().filter(|it| it.kind == kind) {
+                option value=(preset.id) selected[preset.id == chosen]
+                    disabled[preset.refused.is_some()] { (preset.title) }
+            }
+        }
+    };
+    let groups = html! { @for (kind, heading) in KINDS { (option_group(heading, &of(kind))) } };
+    groups.into_string()
 }
 
 /// Story of a preset, with the source that published it.

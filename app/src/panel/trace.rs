@@ -25,24 +25,24 @@ const MAX_ERRORS: usize = 8;
 /// The file's button, and what is known of it.
 pub fn trace(explorer: Explorer) -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
-    let kept = RwSignal::new(None::<Result<(), String>>);
+    let kept = RwSignal::new(String::new());
     fetch_when_missing(explorer);
     let opened = handler(move |_| {
         if let Some(file) = chosen(input) {
-            kept.set(None);
+            kept.set(String::new());
             read(explorer, file);
         }
     });
     let keep = handler(move |_| {
         let Some(file) = chosen(input) else { return };
         leptos::task::spawn_local(async move {
-            let outcome = post(&file).await.map(|_| ());
-            let _ = kept.try_set(Some(outcome));
+            let outcome = post(&file).await;
+            let _ = kept.try_set(kept_words(outcome));
         });
     });
     let can_keep = move || {
         let at_hand = explorer.recorded.with(|recorded| matches!(recorded, Recorded::AtHand(_)));
-        at_hand && !in_folder() && kept.with(Option::is_none) && chosen(input).is_some()
+        at_hand && !in_folder() && kept.with(String::is_empty) && chosen(input).is_some()
     };
     view! {
         <section class="card trace" aria-label="Trace of expert loads">
@@ -63,7 +63,7 @@ pub fn trace(explorer: Explorer) -> impl IntoView {
             <button type="button" class="button" hidden=flag(move || !can_keep()) on:click=keep>
                 "Keep it on this server, for links"
             </button>
-            <p role="status">{maybe_text(move || kept.get().map(kept_words))}</p>
+            <p role="status">{maybe_text(move || Some(kept.get()).filter(|words| !words.is_empty()))}</p>
         </section>
     }
 }
@@ -82,9 +82,9 @@ fn said(explorer: Explorer) -> Part {
     said.into_iter().map(|words| view! { <p>{words}</p> }).collect::<Vec<_>>().part()
 }
 
-fn kept_words(outcome: Result<(), String>) -> String {
+fn kept_words(outcome: Result<String, String>) -> String {
     match outcome {
-        Ok(()) => "Kept: whoever opens a link to this design has its trace.".to_owned(),
+        Ok(_) => "Kept: whoever opens a link to this design has its trace.".to_owned(),
         Err(why) => format!("The server didn't keep it: {why}"),
     }
 }

@@ -8,11 +8,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use leptos::tachys::html::InertElement;
 use leptos::tachys::html::attribute::Attribute;
 use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
 use leptos::tachys::hydration::Cursor;
 use leptos::tachys::renderer::types::{Element, Node};
 use leptos::tachys::view::{Mountable, Position, PositionState};
+
+use crate::browser::on_server;
 
 /// A view whose type is forgotten.
 pub struct Part(Box<dyn View + Send>);
@@ -92,6 +95,12 @@ fn keyed(
     one: Arc<dyn Fn(u64) -> Part + Send + Sync>,
 ) -> Part {
     view! { <For each=keys key=|key| *key children=move |(of, _)| one(of)/> }.part()
+}
+
+/// An element that only the server writes: taking a page over leaves it as it is, and no module
+/// carries what makes it.
+pub fn island(write: impl FnOnce() -> String) -> InertElement {
+    InertElement::new(on_server(write))
 }
 
 /// Interface of a view without its type.
