@@ -6,9 +6,8 @@ use model::design::KnobId;
 use model::ground::text::closest;
 use model::metric::{MetricAddress, MetricId, Regime};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
-use crate::json::{Read, deserialize_by_tree};
+use crate::json::{Read, Tree, deserialize_by_tree};
 use crate::person::Seq;
 
 /// Subject of a comment, by ids that last.
@@ -137,7 +136,7 @@ impl Serialize for Anchor {
 }
 
 impl Read for Anchor {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         Self::parse(&String::read(tree)?).map_err(|wrong| wrong.to_string())
     }
 }

@@ -1,10 +1,11 @@
 //! What can be done in a session.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::anchor::Anchor;
-use crate::json::{Read, deserialize_by_tree, read_by_kind, read_by_name, read_fields, unexpected};
+use crate::json::{
+    Read, Tree, deserialize_by_tree, read_by_kind, read_by_name, read_fields, unexpected,
+};
 use crate::person::Seq;
 
 /// Something to do, or, in an event, what was done.
@@ -200,12 +201,12 @@ pub enum SaidValue {
 }
 
 impl Read for SaidValue {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         match tree {
-            Value::Bool(flag) => Ok(Self::Flag(flag)),
-            Value::Number(_) => f64::read(tree).map(Self::Number),
-            Value::String(text) => Ok(Self::Text(text)),
-            Value::Null | Value::Array(_) | Value::Object(_) => {
+            Tree::Flag(flag) => Ok(Self::Flag(flag)),
+            Tree::Whole(_) | Tree::Real(_) => f64::read(tree).map(Self::Number),
+            Tree::Text(text) => Ok(Self::Text(text)),
+            Tree::Null | Tree::List(_) | Tree::Object(_) => {
                 Err(unexpected(&tree, "a flag, a number or a text"))
             }
         }

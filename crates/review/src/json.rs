@@ -5,8 +5,28 @@
 //! names its fields, and no more.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde_json::{Map, Value};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// A value of JSON. On the server serde makes it, in a browser the browser's own reader.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    /// Nothing.
+    Null,
+    /// A flag.
+    Flag(bool),
+    /// A whole number that isn't negative.
+    Whole(u64),
+    /// Any other number.
+    Real(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Tree>),
+    /// An object.
+    Object(BTreeMap<String, Tree>),
+}
 
 /// A type that is read out of a tree.
 pub trait Read: Sized {
@@ -14,7 +34,7 @@ pub trait Read: Sized {
     ///
     /// # Errors
     /// What is wrong with it, in words.
-    fn read(tree: Value) -> Result<Self, String>;
+    fn read(tree: Tree) -> Result<Self, String>;
 
     /// The value of a field that an object lacks; `None` if it is needed.
     #[must_use]
@@ -23,27 +43,18 @@ pub trait Read: Sized {
     }
 }
 
-/// Reads a text.
-///
-/// # Errors
-/// What is wrong with it, in words.
-pub fn from_text<T: Read>(text: &str) -> Result<T, String> {
-    let tree = serde_json::from_str(text).map_err(|wrong| wrong.to_string())?;
-    T::read(tree)
-}
-
 /// Fields of an object that nobody has taken yet.
 #[derive(Clone, Debug)]
-pub struct Fields(Map<String, Value>);
+pub struct Fields(BTreeMap<String, Tree>);
 
 impl Fields {
     /// All fields of an object.
     ///
     /// # Errors
     /// Anything else isn't an object.
-    pub fn of(tree: Value) -> Result<Self, String> {
+    pub fn of(tree: Tree) -> Result<Self, String> {
         match tree {
-            Value::Object(fields) => Ok(Self(fields)),
+            Tree::Object(fields) => Ok(Self(fields)),
             other => Err(unexpected(&other, "an object")),
         }
     }
@@ -77,54 +88,124 @@ impl Fields {
 }
 
 /// Says what is where something else should be.
-pub(crate) fn unexpected(tree: &Value, expected: &str) -> String {
+pub(crate) fn unexpected(tree: &Tree, expected: &str) -> String {
     let found = match tree {
-        Value::Null => "null",
-        Value::Bool(_) => "a flag",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+        Tree::Null => "null",
+        Tree::Flag(_) => "a flag",
+        Tree::Whole(_) | Tree::Real(_) => "a number",
+        Tree::Text(_) => "a text",
+        Tree::List(_) => "a list",
+        Tree::Object(_) => "an object",
     };
     format!("{found} where {expected} is expected")
 }
 
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value of JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Tree, E> {
+        Ok(Tree::Flag(flag))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Tree, E> {
+        Ok(Tree::Whole(number))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Tree, E> {
+        Ok(u64::try_from(number).map_or(Tree::Real(number as f64), Tree::Whole))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Tree, E> {
+        Ok(Tree::Real(number))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Tree, E> {
+        Ok(Tree::Text(text.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Tree, E> {
+        Ok(Tree::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Tree::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
+        let mut fields = BTreeMap::new();
+        while let Some((name, tree)) = entries.next_entry()? {
+            fields.insert(name, tree);
+        }
+        Ok(Tree::Object(fields))
+    }
+}
+
 impl Read for Fields {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         Self::of(tree)
     }
 }
 
 impl Read for String {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         match tree {
-            Value::String(text) => Ok(text),
+            Tree::Text(text) => Ok(text),
             other => Err(unexpected(&other, "a text")),
         }
     }
 }
 
 impl Read for bool {
-    fn read(tree: Value) -> Result<Self, String> {
-        tree.as_bool().ok_or_else(|| unexpected(&tree, "a flag"))
+    fn read(tree: Tree) -> Result<Self, String> {
+        match tree {
+            Tree::Flag(flag) => Ok(flag),
+            other => Err(unexpected(&other, "a flag")),
+        }
     }
 }
 
 impl Read for u64 {
-    fn read(tree: Value) -> Result<Self, String> {
-        tree.as_u64().ok_or_else(|| unexpected(&tree, "a whole number"))
+    fn read(tree: Tree) -> Result<Self, String> {
+        match tree {
+            Tree::Whole(number) => Ok(number),
+            other => Err(unexpected(&other, "a whole number")),
+        }
     }
 }
 
 impl Read for f64 {
-    fn read(tree: Value) -> Result<Self, String> {
-        tree.as_f64().ok_or_else(|| unexpected(&tree, "a number"))
+    fn read(tree: Tree) -> Result<Self, String> {
+        match tree {
+            Tree::Whole(number) => Ok(number as f64),
+            Tree::Real(number) => Ok(number),
+            other => Err(unexpected(&other, "a number")),
+        }
     }
 }
 
 impl<T: Read> Read for Option<T> {
-    fn read(tree: Value) -> Result<Self, String> {
-        if tree.is_null() { Ok(None) } else { T::read(tree).map(Some) }
+    fn read(tree: Tree) -> Result<Self, String> {
+        if matches!(tree, Tree::Null) { Ok(None) } else { T::read(tree).map(Some) }
     }
 
     fn absent() -> Option<Self> {
@@ -133,22 +214,22 @@ impl<T: Read> Read for Option<T> {
 }
 
 impl<T: Read> Read for Box<T> {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         T::read(tree).map(Self::new)
     }
 }
 
 impl<T: Read> Read for Vec<T> {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         match tree {
-            Value::Array(items) => items.into_iter().map(T::read).collect(),
+            Tree::List(items) => items.into_iter().map(T::read).collect(),
             other => Err(unexpected(&other, "a list")),
         }
     }
 }
 
 impl<T: Read> Read for BTreeMap<String, T> {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         let entries = Fields::of(tree)?.0.into_iter();
         entries.map(|(name, tree)| Ok((name, T::read(tree)?))).collect()
     }
@@ -161,7 +242,7 @@ macro_rules! read_fields {
         $type:ident, strict: $strict:literal { $($field:ident),* $(; $($optional:ident),*)? }
     )*) => {$(
         impl $crate::json::Read for $type {
-            fn read(tree: serde_json::Value) -> Result<Self, String> {
+            fn read(tree: $crate::json::Tree) -> Result<Self, String> {
                 let mut of = $crate::json::Fields::of(tree)?;
                 let read = Self {
                     $($field: of.take(stringify!($field))?,)*
@@ -186,7 +267,7 @@ macro_rules! read_by_kind {
         $($kind:literal => $variant:ident { $($field:ident),* })*
     ) => {
         impl $crate::json::Read for $type {
-            fn read(tree: serde_json::Value) -> Result<Self, String> {
+            fn read(tree: $crate::json::Tree) -> Result<Self, String> {
                 let mut of = $crate::json::Fields::of(tree)?;
                 let kind: String = of.take("kind")?;
                 let read = match kind.as_str() {
@@ -208,7 +289,7 @@ pub(crate) use read_by_kind;
 macro_rules! read_by_name {
     ($type:ident { $($name:literal => $variant:ident),* $(,)? }) => {
         impl $crate::json::Read for $type {
-            fn read(tree: serde_json::Value) -> Result<Self, String> {
+            fn read(tree: $crate::json::Tree) -> Result<Self, String> {
                 match String::read(tree)?.as_str() {
                     $($name => Ok(Self::$variant),)*
                     other => Err(format!("unknown name `{other}`")),
@@ -225,7 +306,7 @@ macro_rules! deserialize_by_tree {
     ($type:ident) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let tree = serde_json::Value::deserialize(deserializer)?;
+                let tree = $crate::json::Tree::deserialize(deserializer)?;
                 $crate::json::Read::read(tree).map_err(serde::de::Error::custom)
             }
         }

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::design::link;
 use model::design::{Design, KnobId};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::anchor::Anchor;
 use crate::change::{Change, Outcome, Said, Setting};
 use crate::event::Event;
-use crate::json::{Read, read_by_kind, read_fields};
+use crate::json::{Read, Tree, read_by_kind, read_fields};
 use crate::person::{Person, Seq};
 
 /// State of a session after its events up to one of them.
@@ -401,7 +400,7 @@ fn write_design<S: Serializer>(design: &Design, serializer: S) -> Result<S::Ok, 
 }
 
 impl Read for Design {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         String::read(tree).map(|link| link::salvage(&link).0)
     }
 }

@@ -12,7 +12,7 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
 use present::page::review::{labels, mentions};
 use review::wire::{Ask, PROTOCOL, Start, Tell};
-use review::{Change, Replica, Taken, json};
+use review::{Change, Replica, Taken};
 use web_sys::js_sys::{Function, Math};
 use web_sys::{CloseEvent, MessageEvent, WebSocket};
 
@@ -123,10 +123,10 @@ fn hello(session: Session, socket: &WebSocket) {
 
 fn hear(session: Session, text: &str) {
     with(|client| client.heard = browser::now());
-    match json::from_text::<Tell>(text) {
-        Ok(tell) => take(session, tell),
+    match browser::read::<Tell>(text) {
+        Some(tell) => take(session, tell),
         // The server is of a later version: its page is, too.
-        Err(_) => session.say("The server has changed. Reload the page to go on."),
+        None => session.say("The server has changed. Reload the page to go on."),
     }
 }
 

@@ -7,6 +7,7 @@ use present::page::review::{labels, mentions};
 use review::MAX_TEXT_LEN;
 
 use super::session::Session;
+use crate::browser::dom;
 use crate::reaction::handler;
 use crate::widget::part::{IntoPart, Part, live, text as text_of};
 
@@ -44,7 +45,7 @@ pub(super) fn composer(session: Session, spec: Composer) -> Part {
         let before = mentions::up_to(&written, to);
         let next = mentions::begun(before).map(|begun| {
             let names = untrack(|| session.participants());
-            let names = mentions::fitting(&before[begun + 1..], names);
+            let names = mentions::fitting(&before[begun + 1..], names, dom::lowered);
             (before[..begun].to_owned(), names)
         });
         let next = next.unwrap_or_default();
@@ -177,7 +178,7 @@ pub(super) fn byline(by: &review::Person, at_millis: u64) -> Part {
     let class = format!("avatar small {}", labels::colour(&by.id));
     view! {
         <p class="byline">
-            <span class=class aria-hidden="true">{labels::initials(by)}</span>
+            <span class=class aria-hidden="true">{labels::initials(by, dom::raised)}</span>
             <strong translate=labels::own(by)>{labels::person(by)}</strong>
             <span class="muted">{labels::moment(at_millis)}</span>
         </p>

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use present::site::Page;
-use review::json::{Fields, Read};
+use review::json::{Fields, Read, Tree};
 use review::{Role, Room};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::browser::on_server;
 
@@ -42,7 +41,7 @@ pub enum Served {
 }
 
 impl Read for Served {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         let mut of = Fields::of(tree)?;
         let kind: String = of.take("kind")?;
         match kind.as_str() {
@@ -67,7 +66,7 @@ pub(super) fn served() -> Arc<Served> {
     let served = document()
         .get_element_by_id(ID)
         .and_then(|element| element.text_content())
-        .and_then(|text| review::json::from_text(&text).ok())
+        .and_then(|text| super::browser::read(&text))
         .map(Arc::new);
     served.unwrap_or_else(|| Arc::new(Served::Missing))
 }

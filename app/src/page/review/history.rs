@@ -6,7 +6,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use present::format;
 use present::page::review::labels;
-use review::json::{self, Fields};
+use review::json::Fields;
 use review::{Event, Room};
 
 use super::compose::button;
@@ -64,7 +64,7 @@ pub(super) fn get(session: Session) {
 
 /// The events in an answer of the log.
 fn events(text: &str) -> Option<Vec<Event>> {
-    json::from_text::<Fields>(text).ok()?.take("events").ok()
+    browser::read::<Fields>(text)?.take("events").ok()
 }
 
 /// Shows the session as it was after an event.

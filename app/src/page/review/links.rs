@@ -3,10 +3,9 @@
 use leptos::ev;
 use leptos::prelude::*;
 use present::page::review::labels;
-use review::json::{self, Fields, Read};
+use review::json::{Fields, Read, Tree};
 use review::{MAX_NAME_LEN, Role};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::browser;
 use super::compose::{self, button, line};
@@ -26,7 +25,7 @@ struct Listed {
 }
 
 impl Read for Listed {
-    fn read(tree: Value) -> Result<Self, String> {
+    fn read(tree: Tree) -> Result<Self, String> {
         let mut of = Fields::of(tree)?;
         Ok(Self {
             id: of.take("id")?,
@@ -312,11 +311,11 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
 
 /// The links in an answer that lists them.
 fn list(text: &str) -> Option<Vec<Listed>> {
-    json::from_text::<Fields>(text).ok()?.take("links").ok()
+    browser::read::<Fields>(text)?.take("links").ok()
 }
 
 /// The address of a link that was made.
 fn address(text: &str) -> Option<String> {
-    let url: String = json::from_text::<Fields>(text).ok()?.take("url").ok()?;
+    let url: String = browser::read::<Fields>(text)?.take("url").ok()?;
     Some(if url.starts_with('/') { browser::absolute(&url) } else { url })
 }

@@ -11,6 +11,7 @@ use web_sys::Element;
 
 use super::session::Session;
 use super::{places, socket};
+use crate::browser::dom;
 use crate::reaction::{effect, handler};
 use crate::widget::part::{IntoPart, Part, live, text};
 
@@ -206,7 +207,7 @@ fn avatar(session: Session, there: &Presence) -> Part {
                 aria-pressed=pressed
                 on:click=handler(move |_| follow(session, connection))
             >
-                {labels::initials(&there.person)}
+                {labels::initials(&there.person, dom::raised)}
             </button>
         </li>
     }

@@ -59,13 +59,12 @@ mod browser {
 
     use leptos::prelude::*;
 
-    use super::super::browser::fetch;
+    use super::super::browser::{fetch, read};
     use super::super::session::Session;
     use crate::browser::download::elements;
     use crate::widget::part::{IntoPart, Part};
     use present::html::escaped;
     use present::page::review::mentions::marked;
-    use review::json;
 
     /// Maximum number of texts per request.
     const MAX_TEXTS: usize = 100;
@@ -109,7 +108,7 @@ mod browser {
             let address = session.address(&format!("prose?of={}", list.join(",")));
             // What doesn't come stays as its lines.
             let Some((200, text)) = fetch("GET", &address, None).await else { return };
-            let Ok(all) = json::from_text::<BTreeMap<String, String>>(&text) else { return };
+            let Some(all) = read::<BTreeMap<String, String>>(&text) else { return };
             let all = all.into_iter().filter_map(|(seq, html)| Some((seq.parse().ok()?, html)));
             KNOWN.with(|known| known.borrow_mut().extend(all));
             let Some(body) = document().body() else { return };
