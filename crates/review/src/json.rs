@@ -65,8 +65,8 @@ impl Fields {
     /// A field that is missing, or whose value is of another type.
     pub fn take<T: Read>(&mut self, name: &str) -> Result<T, String> {
         match self.0.remove(name) {
-            Some(tree) => T::read(tree).map_err(|wrong| format!("{name}: {wrong}")),
-            None => T::absent().ok_or_else(|| format!("missing field `{name}`")),
+            Some(tree) => T::read(tree).map_err(|wrong| within(name, &wrong)),
+            None => T::absent().ok_or_else(|| missing(name)),
         }
     }
 
@@ -85,6 +85,14 @@ impl Fields {
             Some(name) => Err(format!("unknown field `{name}`")),
         }
     }
+}
+
+fn within(name: &str, wrong: &str) -> String {
+    format!("{name}: {wrong}")
+}
+
+fn missing(name: &str) -> String {
+    format!("missing field `{name}`")
 }
 
 /// Says what is where something else should be.
@@ -230,8 +238,12 @@ impl<T: Read> Read for Vec<T> {
 
 impl<T: Read> Read for BTreeMap<String, T> {
     fn read(tree: Tree) -> Result<Self, String> {
-        let entries = Fields::of(tree)?.0.into_iter();
-        entries.map(|(name, tree)| Ok((name, T::read(tree)?))).collect()
+        // Not collected, which would sort what is sorted.
+        let mut read = Self::new();
+        for (name, tree) in Fields::of(tree)?.0 {
+            read.insert(name, T::read(tree)?);
+        }
+        Ok(read)
     }
 }
 

@@ -365,7 +365,9 @@ impl Room {
         let asked = questions.flat_map(|it| std::iter::once(&it.asked).chain(&it.answers)).map(of);
         let decisions = self.decisions.iter().map(|decision| decision.by.name.as_str());
         let all = edits.chain(candidates).chain(proposals).chain(threads).chain(asked);
-        all.chain(decisions).filter(|name| !name.is_empty()).collect()
+        let mut names = BTreeSet::new();
+        names.extend(all.chain(decisions).filter(|name| !name.is_empty()));
+        names
     }
 
     /// The link of the working design.

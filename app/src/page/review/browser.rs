@@ -1,5 +1,7 @@
 //! What only a browser has: randomness, a place to keep a name, requests, places on the page.
 
+use std::collections::BTreeMap;
+
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use review::Unsent;
@@ -89,7 +91,9 @@ fn tree(value: &JsValue) -> Tree {
             let [name, of] = [0, 1].map(|at| Array::from(&it).get(at));
             Some((name.as_string()?, tree(&of)))
         };
-        Tree::Object(Object::entries(object).iter().filter_map(entry).collect())
+        let mut fields = BTreeMap::new();
+        fields.extend(Object::entries(object).iter().filter_map(entry));
+        Tree::Object(fields)
     } else {
         Tree::Null
     }

@@ -282,8 +282,8 @@ impl Session {
 
     /// The names of all who are or were here, to be spoken to.
     pub(super) fn participants(self) -> Vec<String> {
-        let mut names: BTreeSet<String> =
-            self.with_room(|room| room.names().into_iter().map(str::to_owned).collect());
+        let mut names = BTreeSet::new();
+        self.with_room(|room| names.extend(room.names().into_iter().map(str::to_owned)));
         self.people.with(|people| {
             names.extend(people.iter().map(|there| there.person.name.clone()));
         });
