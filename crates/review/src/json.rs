@@ -24,8 +24,8 @@ pub enum Tree {
     Text(String),
     /// A list.
     List(Vec<Tree>),
-    /// An object.
-    Object(BTreeMap<String, Tree>),
+    /// An object: its fields as they were written.
+    Object(Vec<(String, Tree)>),
 }
 
 /// A type that is read out of a tree.
@@ -45,7 +45,7 @@ pub trait Read: Sized {
 
 /// Fields of an object that nobody has taken yet.
 #[derive(Clone, Debug)]
-pub struct Fields(BTreeMap<String, Tree>);
+pub struct Fields(Vec<(String, Tree)>);
 
 impl Fields {
     /// All fields of an object.
@@ -64,10 +64,21 @@ impl Fields {
     /// # Errors
     /// A field that is missing, or whose value is of another type.
     pub fn take<T: Read>(&mut self, name: &str) -> Result<T, String> {
-        match self.0.remove(name) {
+        match self.tree(name) {
             Some(tree) => T::read(tree).map_err(|wrong| within(name, &wrong)),
             None => T::absent().ok_or_else(|| missing(name)),
         }
+    }
+
+    /// The last one of a name counts.
+    fn tree(&mut self, name: &str) -> Option<Tree> {
+        let place = self.0.iter().rposition(|(known, _)| known == name)?;
+        Some(self.0.swap_remove(place).1)
+    }
+
+    /// All that nobody has taken, by their names.
+    pub fn rest(self) -> impl Iterator<Item = (String, Tree)> {
+        self.0.into_iter()
     }
 
     /// Takes a field that may be left out.
@@ -80,9 +91,9 @@ impl Fields {
 
     /// Refuses what nobody took.
     pub(crate) fn end(self) -> Result<(), String> {
-        match self.0.keys().next() {
+        match self.0.first() {
             None => Ok(()),
-            Some(name) => Err(format!("unknown field `{name}`")),
+            Some((name, _)) => Err(format!("unknown field `{name}`")),
         }
     }
 }
@@ -160,9 +171,9 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
-        let mut fields = BTreeMap::new();
-        while let Some((name, tree)) = entries.next_entry()? {
-            fields.insert(name, tree);
+        let mut fields = Vec::new();
+        while let Some(field) = entries.next_entry()? {
+            fields.push(field);
         }
         Ok(Tree::Object(fields))
     }
@@ -240,7 +251,7 @@ impl<T: Read> Read for BTreeMap<String, T> {
     fn read(tree: Tree) -> Result<Self, String> {
         // Not collected, which would sort what is sorted.
         let mut read = Self::new();
-        for (name, tree) in Fields::of(tree)?.0 {
+        for (name, tree) in Fields::of(tree)?.rest() {
             read.insert(name, T::read(tree)?);
         }
         Ok(read)

@@ -353,7 +353,7 @@ impl Room {
 
     /// The names of all whose doing is in the room, each once.
     #[must_use]
-    pub fn names(&self) -> BTreeSet<&str> {
+    pub fn names(&self) -> BTreeSet<String> {
         fn of(note: &Note) -> &str {
             &note.by.name
         }
@@ -366,7 +366,7 @@ impl Room {
         let decisions = self.decisions.iter().map(|decision| decision.by.name.as_str());
         let all = edits.chain(candidates).chain(proposals).chain(threads).chain(asked);
         let mut names = BTreeSet::new();
-        names.extend(all.chain(decisions).filter(|name| !name.is_empty()));
+        names.extend(all.chain(decisions).filter(|name| !name.is_empty()).map(str::to_owned));
         names
     }
 

@@ -1,7 +1,5 @@
 //! What only a browser has: randomness, a place to keep a name, requests, places on the page.
 
-use std::collections::BTreeMap;
-
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use review::Unsent;
@@ -91,9 +89,7 @@ fn tree(value: &JsValue) -> Tree {
             let [name, of] = [0, 1].map(|at| Array::from(&it).get(at));
             Some((name.as_string()?, tree(&of)))
         };
-        let mut fields = BTreeMap::new();
-        fields.extend(Object::entries(object).iter().filter_map(entry));
-        Tree::Object(fields)
+        Tree::Object(Object::entries(object).iter().filter_map(entry).collect())
     } else {
         Tree::Null
     }

@@ -65,6 +65,7 @@ mod browser {
     use crate::widget::part::{IntoPart, Part};
     use present::html::escaped;
     use present::page::review::mentions::marked;
+    use review::json::{Fields, Read};
 
     /// Maximum number of texts per request.
     const MAX_TEXTS: usize = 100;
@@ -108,8 +109,10 @@ mod browser {
             let address = session.address(&format!("prose?of={}", list.join(",")));
             // What doesn't come stays as its lines.
             let Some((200, text)) = fetch("GET", &address, None).await else { return };
-            let Some(all) = read::<BTreeMap<String, String>>(&text) else { return };
-            let all = all.into_iter().filter_map(|(seq, html)| Some((seq.parse().ok()?, html)));
+            let Some(all) = read::<Fields>(&text) else { return };
+            let all = all
+                .rest()
+                .filter_map(|(seq, html)| Some((seq.parse().ok()?, String::read(html).ok()?)));
             KNOWN.with(|known| known.borrow_mut().extend(all));
             let Some(body) = document().body() else { return };
             for element in elements(&body, UNFORMED) {

@@ -3,7 +3,7 @@
 //! [`Replica`] is the session itself. It isn't in a signal, since most of what reads it asks for a
 //! small part: `revision` grows with everything that it takes in, and memos ask it then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -282,8 +282,7 @@ impl Session {
 
     /// The names of all who are or were here, to be spoken to.
     pub(super) fn participants(self) -> Vec<String> {
-        let mut names = BTreeSet::new();
-        self.with_room(|room| names.extend(room.names().into_iter().map(str::to_owned)));
+        let mut names = self.with_room(review::Room::names);
         self.people.with(|people| {
             names.extend(people.iter().map(|there| there.person.name.clone()));
         });
