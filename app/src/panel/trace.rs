@@ -44,6 +44,7 @@ pub fn trace(explorer: Explorer) -> impl IntoView {
         let at_hand = explorer.recorded.with(|recorded| matches!(recorded, Recorded::AtHand(_)));
         at_hand && !in_folder() && kept.with(String::is_empty) && chosen(input).is_some()
     };
+    let outcome = maybe_text(move || Some(kept.get()).filter(|words| !words.is_empty()));
     view! {
         <section class="card trace" aria-label="Trace of expert loads">
             <label class="button">
@@ -63,7 +64,7 @@ pub fn trace(explorer: Explorer) -> impl IntoView {
             <button type="button" class="button" hidden=flag(move || !can_keep()) on:click=keep>
                 "Keep it on this server, for links"
             </button>
-            <p role="status">{maybe_text(move || Some(kept.get()).filter(|words| !words.is_empty()))}</p>
+            <p role="status">{outcome}</p>
         </section>
     }
 }

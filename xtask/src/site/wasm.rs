@@ -112,8 +112,8 @@ fn short_paths(workspace: &Workspace) -> Result<String> {
     Ok(format!("target.{TARGET}.rustflags=[{flags}]"))
 }
 
-/// Functions with this in their names belong to streams of requests, which leptos brings and no page
-/// makes: as long as they are exported, no optimiser may leave them out.
+/// Functions with this in their names belong to streams of requests, which leptos brings and no
+/// page makes: as long as they are exported, no optimiser may leave them out.
 const UNUSED: &str = "intounderlying";
 
 /// Writes a module's JavaScript glue. Names of functions stay where wasm-opt is to read them.
