@@ -445,7 +445,7 @@ pub fn section(
     text: impl Fn() -> String + Send + Sync + 'static,
 ) -> impl IntoView {
     let heading = format!("{id}-title");
-    let text = memo(move || text());
+    let text = memo(text);
     view! {
         <section id=id class="card schedule-card" aria-labelledby=heading.clone()>
             <h2 id=heading.clone()>{title}</h2>

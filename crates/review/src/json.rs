@@ -53,10 +53,10 @@ impl Fields {
     /// # Errors
     /// Anything else isn't an object.
     pub fn of(tree: Tree) -> Result<Self, String> {
-        match tree {
-            Tree::Object(fields) => Ok(Self(fields)),
-            other => Err(unexpected(&other, "an object")),
-        }
+        let Tree::Object(fields) = tree else {
+            return Err(unexpected(&tree, "an object"));
+        };
+        Ok(Self(fields))
     }
 
     /// Takes a field.
@@ -187,28 +187,28 @@ impl Read for Fields {
 
 impl Read for String {
     fn read(tree: Tree) -> Result<Self, String> {
-        match tree {
-            Tree::Text(text) => Ok(text),
-            other => Err(unexpected(&other, "a text")),
-        }
+        let Tree::Text(text) = tree else {
+            return Err(unexpected(&tree, "a text"));
+        };
+        Ok(text)
     }
 }
 
 impl Read for bool {
     fn read(tree: Tree) -> Result<Self, String> {
-        match tree {
-            Tree::Flag(flag) => Ok(flag),
-            other => Err(unexpected(&other, "a flag")),
-        }
+        let Tree::Flag(flag) = tree else {
+            return Err(unexpected(&tree, "a flag"));
+        };
+        Ok(flag)
     }
 }
 
 impl Read for u64 {
     fn read(tree: Tree) -> Result<Self, String> {
-        match tree {
-            Tree::Whole(number) => Ok(number),
-            other => Err(unexpected(&other, "a whole number")),
-        }
+        let Tree::Whole(number) = tree else {
+            return Err(unexpected(&tree, "a whole number"));
+        };
+        Ok(number)
     }
 }
 
@@ -217,7 +217,9 @@ impl Read for f64 {
         match tree {
             Tree::Whole(number) => Ok(number as f64),
             Tree::Real(number) => Ok(number),
-            other => Err(unexpected(&other, "a number")),
+            Tree::Null | Tree::Flag(_) | Tree::Text(_) | Tree::List(_) | Tree::Object(_) => {
+                Err(unexpected(&tree, "a number"))
+            }
         }
     }
 }
@@ -240,10 +242,10 @@ impl<T: Read> Read for Box<T> {
 
 impl<T: Read> Read for Vec<T> {
     fn read(tree: Tree) -> Result<Self, String> {
-        match tree {
-            Tree::List(items) => items.into_iter().map(T::read).collect(),
-            other => Err(unexpected(&other, "a list")),
-        }
+        let Tree::List(items) = tree else {
+            return Err(unexpected(&tree, "a list"));
+        };
+        items.into_iter().map(T::read).collect()
     }
 }
 

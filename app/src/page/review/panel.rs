@@ -108,7 +108,7 @@ fn one_tab(session: Session, tab: Tab) -> Part {
         Tab::Designs => proposals::count(session),
         Tab::Decide | Tab::History | Tab::Share => String::new(),
     };
-    let count = memo(move || count());
+    let count = memo(count);
     view! {
         <button
             type="button"
