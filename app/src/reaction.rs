@@ -3,27 +3,20 @@
 
 use leptos::prelude::*;
 
+type Make<T> = Box<dyn Fn(Option<&T>) -> T + Send + Sync>;
+
 /// A value that follows what it reads, and tells only when it is another one.
 pub fn memo<T>(make: impl Fn() -> T + Send + Sync + 'static) -> Memo<T>
 where
     T: PartialEq + Send + Sync + 'static,
 {
-    memo_of(Box::new(make))
-}
-
-fn memo_of<T>(make: Box<dyn Fn() -> T + Send + Sync>) -> Memo<T>
-where
-    T: PartialEq + Send + Sync + 'static,
-{
-    Memo::new(move |_| make())
+    let make: Make<T> = Box::new(move |_| make());
+    Memo::new(make)
 }
 
 /// Work that is done again whenever what it read has changed, in the browser alone.
 pub fn effect(work: impl FnMut() + 'static) {
-    effect_of(Box::new(work));
-}
-
-fn effect_of(work: Box<dyn FnMut()>) {
+    let work: Box<dyn FnMut()> = Box::new(work);
     Effect::new(work);
 }
 

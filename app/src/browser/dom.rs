@@ -10,12 +10,9 @@ use present::site::Page;
 use super::download::closest;
 use super::folder::known;
 
-/// A text in small letters. The browser has the table of all scripts, so that no module carries it.
+/// A text in small letters: the browser has the table of all scripts, so that no module carries it.
 pub(crate) fn lowered(text: &str) -> String {
-    match cfg!(feature = "ssr") {
-        true => text.to_lowercase(),
-        false => JsString::from(text).to_lower_case().into(),
-    }
+    JsString::from(text).to_lower_case().into()
 }
 
 /// A text in capitals, as [`lowered`] gives it in small letters.

@@ -4,7 +4,7 @@
 use leptos::either::Either;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
-use maud::{Markup, PreEscaped, html};
+use maud::html;
 use model::MemoryState;
 use present::format;
 use present::insight::memory_state;
@@ -114,27 +114,14 @@ fn item(shown: Icon, name: &'static str, key: &'static str) -> impl IntoView {
     (island(|| written(shown)), island(|| html! { span { (name) } }.into_string()), key)
 }
 
-/// The same as text.
-fn item_text(shown: Icon, name: &str, key: &str) -> Markup {
-    html! {
-        (PreEscaped(written(shown))) span { (name) }
-        @if !key.is_empty() { kbd aria-hidden="true" { (key) } }
-    }
-}
-
 /// The menu of all ways to hand on what is at hand.
 fn share_menu(items: impl IntoView) -> impl IntoView {
     let name = view! { "Share" {island(|| written(Icon::Down))} };
-    let copy = island(|| {
-        let item = html! {
-            li class="needs-script" {
-                button type="button" data-act="copy-link" {
-                    (item_text(Icon::Link, "Copy link", ""))
-                }
-            }
-        };
-        item.into_string()
-    });
+    let copy = view! {
+        <li class="needs-script">
+            <button type="button" data-act="copy-link">{item(Icon::Link, "Copy link", "")}</button>
+        </li>
+    };
     menu("button primary", name, view! { {copy} {items} })
 }
 
@@ -142,37 +129,23 @@ fn share_menu(items: impl IntoView) -> impl IntoView {
 fn more_menu(items: impl IntoView, keys: impl IntoView) -> impl IntoView {
     let name =
         view! { {island(|| written(Icon::More))} <span class="visually-hidden">"More"</span> };
-    let [theme, language, settings] = common_items().map(|write| island(|| write().into_string()));
-    let common = view! { {theme} {language} {settings} <li>{keys}</li> };
+    let common = view! {
+        <li class="needs-script">
+            <button type="button" data-switch-theme="">
+                {item(Icon::Theme, "Switch between dark and light", "T")}
+            </button>
+        </li>
+        <li class="needs-script" translate="no">
+            <button type="button" data-switch-language="">
+                {item(Icon::Language, "中文 / English", "")}
+            </button>
+        </li>
+        <li>
+            <a href=Page::Settings.path()>{item(Icon::Settings, "Settings", "")}</a>
+        </li>
+        <li>{keys}</li>
+    };
     menu("button plain", name, view! { {items} {common} })
-}
-
-/// Items of the menu of more on every page, which a script of its own acts on.
-fn common_items() -> [fn() -> Markup; 3] {
-    let theme = || {
-        html! {
-            li class="needs-script" {
-                button type="button" data-switch-theme="" {
-                    (item_text(Icon::Theme, "Switch between dark and light", "T"))
-                }
-            }
-        }
-    };
-    let language = || {
-        html! {
-            li class="needs-script" translate="no" {
-                button type="button" data-switch-language="" {
-                    (item_text(Icon::Language, "中文 / English", ""))
-                }
-            }
-        }
-    };
-    let settings = || {
-        html! {
-            li { a href=(Page::Settings.path()) { (item_text(Icon::Settings, "Settings", "")) } }
-        }
-    };
-    [theme, language, settings]
 }
 
 /// The guide's list of keys.
@@ -295,12 +268,10 @@ fn ways_to_share(explorer: Explorer) -> impl IntoView {
 
 /// Items of the explorer alone in the menu of more.
 fn own_items(explorer: Explorer, tray: Tray) -> impl IntoView {
-    let import = island(|| {
-        let item = item_text(Icon::Import, "Import a model or a launch script", "");
-        html! { li { a href="/import" { (item) } } }.into_string()
-    });
     view! {
-        {import}
+        <li>
+            <a href="/import">{item(Icon::Import, "Import a model or a launch script", "")}</a>
+        </li>
         <li>{step(explorer, UNDO, Form::Item)}</li>
         <li>{step(explorer, REDO, Form::Item)}</li>
         <li>{steps::button(explorer, item(Icon::Steps, "History of changes", "H"))}</li>

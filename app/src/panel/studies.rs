@@ -72,10 +72,6 @@ impl Studies {
 /// A study that is shown on request: `options` are what the reader has chosen to see, `None` while
 /// there is no request.
 pub fn asked(study: Study, options: impl Fn() -> Option<String> + 'static) -> impl IntoView {
-    asked_of(study, Box::new(options))
-}
-
-fn asked_of(study: Study, options: Box<dyn Fn() -> Option<String>>) -> impl IntoView {
     let host = NodeRef::<Div>::new();
     effect(move || {
         let (options, host) = (options(), host.get());

@@ -2,7 +2,6 @@
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
-use maud::html;
 use model::design::violation::{Nearest, Violation};
 use model::metric::published::of_preset;
 use present::format::{self, short_label};
@@ -13,7 +12,7 @@ use present::words::published;
 
 use crate::explorer::{Explorer, NumbersOf};
 use crate::reaction::{Handler, handler, memo};
-use crate::widget::part::{IntoPart, Live, Part, island, live, text};
+use crate::widget::part::{IntoPart, Live, Part, live, text};
 
 /// Bottlenecks of the design, or the broken rules.
 pub fn verdict(explorer: Explorer) -> Live {
@@ -154,15 +153,6 @@ pub fn notes(explorer: Explorer) -> impl IntoView {
         let warnings = warnings.get().into_iter();
         Some(warnings.map(|warning| view! { <li>{warning}</li> }).collect::<Vec<_>>().part())
     });
-    let version = island(|| {
-        let version = html! {
-            li {
-                "Model version " (model::MODEL_VERSION)
-                ". 1 GiB is 2^30 bytes, 1 GB is 10^9 bytes; one device is one rank."
-            }
-        };
-        version.into_string()
-    });
     view! {
         <section class="card notes" aria-labelledby="notes-title">
             <h2 id="notes-title">"What this estimate assumes"</h2>
@@ -172,7 +162,10 @@ pub fn notes(explorer: Explorer) -> impl IntoView {
                     "The error on published runs is given with each number: use it to compare \
                      designs, not for the last digit."
                 </li>
-                {version}
+                <li>
+                    "Model version " {model::MODEL_VERSION}
+                    ". 1 GiB is 2^30 bytes, 1 GB is 10^9 bytes; one device is one rank."
+                </li>
             </ul>
         </section>
     }

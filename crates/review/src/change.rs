@@ -207,7 +207,7 @@ impl Read for SaidValue {
             Tree::Whole(_) | Tree::Real(_) => f64::read(tree).map(Self::Number),
             Tree::Text(text) => Ok(Self::Text(text)),
             Tree::Null | Tree::List(_) | Tree::Object(_) => {
-                Err(unexpected(&tree, "a flag, a number or a text"))
+                Err(unexpected("a flag, a number or a text"))
             }
         }
     }

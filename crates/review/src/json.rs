@@ -5,9 +5,8 @@
 //! names its fields, and no more.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// A value of JSON. On the server serde makes it, in a browser the browser's own reader.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,25 +47,14 @@ pub trait Read: Sized {
 pub struct Fields(Vec<(String, Tree)>);
 
 impl Fields {
-    /// All fields of an object.
-    ///
-    /// # Errors
-    /// Anything else isn't an object.
-    pub fn of(tree: Tree) -> Result<Self, String> {
-        let Tree::Object(fields) = tree else {
-            return Err(unexpected(&tree, "an object"));
-        };
-        Ok(Self(fields))
-    }
-
     /// Takes a field.
     ///
     /// # Errors
     /// A field that is missing, or whose value is of another type.
     pub fn take<T: Read>(&mut self, name: &str) -> Result<T, String> {
         match self.tree(name) {
-            Some(tree) => T::read(tree).map_err(|wrong| within(name, &wrong)),
-            None => T::absent().ok_or_else(|| missing(name)),
+            Some(tree) => T::read(tree).map_err(|wrong| format!("{name}: {wrong}")),
+            None => T::absent().ok_or_else(|| format!("missing field `{name}`")),
         }
     }
 
@@ -81,14 +69,6 @@ impl Fields {
         self.0.into_iter()
     }
 
-    /// Takes a field that may be left out.
-    ///
-    /// # Errors
-    /// A value of another type.
-    pub fn take_or_default<T: Read + Default>(&mut self, name: &str) -> Result<T, String> {
-        self.take::<Option<T>>(name).map(Option::unwrap_or_default)
-    }
-
     /// Refuses what nobody took.
     pub(crate) fn end(self) -> Result<(), String> {
         match self.0.first() {
@@ -98,118 +78,44 @@ impl Fields {
     }
 }
 
-fn within(name: &str, wrong: &str) -> String {
-    format!("{name}: {wrong}")
+pub(crate) fn unexpected(expected: &str) -> String {
+    format!("{expected} is expected")
 }
 
-fn missing(name: &str) -> String {
-    format!("missing field `{name}`")
-}
-
-/// Says what is where something else should be.
-pub(crate) fn unexpected(tree: &Tree, expected: &str) -> String {
-    let found = match tree {
-        Tree::Null => "null",
-        Tree::Flag(_) => "a flag",
-        Tree::Whole(_) | Tree::Real(_) => "a number",
-        Tree::Text(_) => "a text",
-        Tree::List(_) => "a list",
-        Tree::Object(_) => "an object",
-    };
-    format!("{found} where {expected} is expected")
-}
-
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor)
-    }
-}
-
-struct TreeVisitor;
-
-impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value of JSON")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
-    }
-
-    fn visit_bool<E: Error>(self, flag: bool) -> Result<Tree, E> {
-        Ok(Tree::Flag(flag))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Tree, E> {
-        Ok(Tree::Whole(number))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Tree, E> {
-        Ok(u64::try_from(number).map_or(Tree::Real(number as f64), Tree::Whole))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Tree, E> {
-        Ok(Tree::Real(number))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Tree, E> {
-        Ok(Tree::Text(text.to_owned()))
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Tree, E> {
-        Ok(Tree::Text(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
-            list.push(item);
+impl From<Value> for Tree {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Flag(flag),
+            Value::Number(it) => {
+                it.as_u64().map_or(Self::Real(it.as_f64().unwrap_or(f64::NAN)), Self::Whole)
+            }
+            Value::String(text) => Self::Text(text),
+            Value::Array(items) => Self::List(items.into_iter().map(Self::from).collect()),
+            Value::Object(all) => {
+                Self::Object(all.into_iter().map(|(k, v)| (k, v.into())).collect())
+            }
         }
-        Ok(Tree::List(list))
     }
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = entries.next_entry()? {
-            fields.push(field);
+/// Types that are one kind of value.
+macro_rules! read_kind {
+    ($($type:ty: $kind:ident($value:ident) => $read:expr, $expected:literal;)*) => {$(
+        impl Read for $type {
+            fn read(tree: Tree) -> Result<Self, String> {
+                let Tree::$kind($value) = tree else { return Err(unexpected($expected)) };
+                Ok($read)
+            }
         }
-        Ok(Tree::Object(fields))
-    }
+    )*};
 }
 
-impl Read for Fields {
-    fn read(tree: Tree) -> Result<Self, String> {
-        Self::of(tree)
-    }
-}
-
-impl Read for String {
-    fn read(tree: Tree) -> Result<Self, String> {
-        let Tree::Text(text) = tree else {
-            return Err(unexpected(&tree, "a text"));
-        };
-        Ok(text)
-    }
-}
-
-impl Read for bool {
-    fn read(tree: Tree) -> Result<Self, String> {
-        let Tree::Flag(flag) = tree else {
-            return Err(unexpected(&tree, "a flag"));
-        };
-        Ok(flag)
-    }
-}
-
-impl Read for u64 {
-    fn read(tree: Tree) -> Result<Self, String> {
-        let Tree::Whole(number) = tree else {
-            return Err(unexpected(&tree, "a whole number"));
-        };
-        Ok(number)
-    }
+read_kind! {
+    Fields: Object(fields) => Self(fields), "an object";
+    String: Text(text) => text, "a text";
+    bool: Flag(flag) => flag, "a flag";
+    u64: Whole(number) => number, "a whole number";
 }
 
 impl Read for f64 {
@@ -218,7 +124,7 @@ impl Read for f64 {
             Tree::Whole(number) => Ok(number as f64),
             Tree::Real(number) => Ok(number),
             Tree::Null | Tree::Flag(_) | Tree::Text(_) | Tree::List(_) | Tree::Object(_) => {
-                Err(unexpected(&tree, "a number"))
+                Err(unexpected("a number"))
             }
         }
     }
@@ -243,7 +149,7 @@ impl<T: Read> Read for Box<T> {
 impl<T: Read> Read for Vec<T> {
     fn read(tree: Tree) -> Result<Self, String> {
         let Tree::List(items) = tree else {
-            return Err(unexpected(&tree, "a list"));
+            return Err(unexpected("a list"));
         };
         items.into_iter().map(T::read).collect()
     }
@@ -253,7 +159,7 @@ impl<T: Read> Read for BTreeMap<String, T> {
     fn read(tree: Tree) -> Result<Self, String> {
         // Not collected, which would sort what is sorted.
         let mut read = Self::new();
-        for (name, tree) in Fields::of(tree)?.rest() {
+        for (name, tree) in Fields::read(tree)?.rest() {
             read.insert(name, T::read(tree)?);
         }
         Ok(read)
@@ -268,10 +174,10 @@ macro_rules! read_fields {
     )*) => {$(
         impl $crate::json::Read for $type {
             fn read(tree: $crate::json::Tree) -> Result<Self, String> {
-                let mut of = $crate::json::Fields::of(tree)?;
+                let mut of = <$crate::json::Fields as $crate::json::Read>::read(tree)?;
                 let read = Self {
                     $($field: of.take(stringify!($field))?,)*
-                    $($($optional: of.take_or_default(stringify!($optional))?,)*)?
+                    $($($optional: of.take::<Option<_>>(stringify!($optional))?.unwrap_or_default(),)*)?
                 };
                 if $strict {
                     of.end()?;
@@ -293,7 +199,7 @@ macro_rules! read_by_kind {
     ) => {
         impl $crate::json::Read for $type {
             fn read(tree: $crate::json::Tree) -> Result<Self, String> {
-                let mut of = $crate::json::Fields::of(tree)?;
+                let mut of = <$crate::json::Fields as $crate::json::Read>::read(tree)?;
                 let kind: String = of.take("kind")?;
                 let read = match kind.as_str() {
                     $($kind => Self::$variant { $($field: of.take(stringify!($field))?),* },)*
@@ -331,7 +237,7 @@ macro_rules! deserialize_by_tree {
     ($type:ident) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let tree = $crate::json::Tree::deserialize(deserializer)?;
+                let tree = serde_json::Value::deserialize(deserializer)?.into();
                 $crate::json::Read::read(tree).map_err(serde::de::Error::custom)
             }
         }

@@ -62,10 +62,7 @@ read_fields! {
 
 read_by_name! {
     Cause {
-        "role" => Role,
-        "missing" => Missing,
-        "invalid" => Invalid,
-        "settled" => Settled,
+        "role" => Role, "missing" => Missing, "invalid" => Invalid, "settled" => Settled,
         "full" => Full,
     }
 }

@@ -139,9 +139,8 @@ pub(crate) fn bind(
         .context("wasm-bindgen failed")?;
     let exports = &mut bound.wasm_mut().exports;
     let unused = exports.iter().filter(|it| it.name.contains(UNUSED)).map(|it| it.id());
-    for export in unused.collect::<Vec<_>>() {
-        exports.delete(export);
-    }
+    let unused: Vec<_> = unused.collect();
+    unused.into_iter().for_each(|export| exports.delete(export));
     bound.emit(&directory).context("wasm-bindgen's output can't be written")?;
     Ok(Parts {
         name: name.clone(),

@@ -42,7 +42,7 @@ pub enum Served {
 
 impl Read for Served {
     fn read(tree: Tree) -> Result<Self, String> {
-        let mut of = Fields::of(tree)?;
+        let mut of = Fields::read(tree)?;
         let kind: String = of.take("kind")?;
         match kind.as_str() {
             "start" => {

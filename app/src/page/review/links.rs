@@ -26,7 +26,7 @@ struct Listed {
 
 impl Read for Listed {
     fn read(tree: Tree) -> Result<Self, String> {
-        let mut of = Fields::of(tree)?;
+        let mut of = Fields::read(tree)?;
         Ok(Self {
             id: of.take("id")?,
             role: of.take("role")?,
