@@ -9,6 +9,7 @@ pub(crate) mod canvas;
 pub(crate) mod dom;
 pub mod pins;
 
+use std::mem;
 use std::time::Duration;
 
 use leptos::html;
@@ -20,6 +21,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{JSON, Reflect};
 use web_sys::{RequestInit, Response};
 
+use crate::reaction::effect;
 use folder::{at, in_folder};
 
 /// Cookies last a year.
@@ -65,9 +67,10 @@ pub(crate) fn follow_state(
 ) -> NodeRef<html::P> {
     let announcement = NodeRef::<html::P>::new();
     let (later, speech) = (Later::new(ADDRESS_DELAY), Later::new(SPEECH_DELAY));
-    Effect::new(move |is_first: Option<()>| {
+    let mut is_first = true;
+    effect(move || {
         let shown = address();
-        if is_first.is_none() {
+        if mem::take(&mut is_first) {
             return;
         }
         later.run(move || replace_address(&shown));

@@ -28,6 +28,7 @@ use present::words::about::About;
 use present::words::name;
 
 use crate::explorer::history::{History, Step};
+use crate::reaction::memo;
 use crate::widget::part::Part;
 
 use drag::Before;
@@ -121,15 +122,15 @@ impl Explorer {
         let resting = RwSignal::new(design.clone());
         let (preset, rows) = (RwSignal::new(design.preset), Rows::new(&design));
         let design = RwSignal::new(design);
-        let link = Memo::new(move |_| design.with(link::encode));
-        let preset_design = Memo::new(move |_| preset.get().design());
-        let title = Memo::new(move |_| design.with(name::title));
+        let link = memo(move || design.with(link::encode));
+        let preset_design = memo(move || preset.get().design());
+        let title = memo(move || design.with(name::title));
         let traced = RwSignal::new(None::<Arc<Plan>>);
         let estimator = StoredValue::new(Estimator::new());
-        let checked = Memo::new(move |_| {
+        let checked = memo(move || {
             traced.with(|traced| design.with(|design| check(design, estimator, traced.as_deref())))
         });
-        let preset_numbers = Memo::new(move |_| {
+        let preset_numbers = memo(move || {
             preset_design.with(|preset| {
                 // Most pages are opened on a preset as it is.
                 let is_shown = || design.with_untracked(|design| design == preset);
@@ -138,7 +139,7 @@ impl Explorer {
                 shown.unwrap_or_else(|| Arc::new(Numbers::new(legal_plan(preset))))
             })
         });
-        let violations = Memo::new(move |_| {
+        let violations = memo(move || {
             checked.with(|checked| checked.as_ref().err().cloned().unwrap_or_default())
         });
         let on_page = Memo::new(move |before: Option<&OnPage>| {
@@ -256,9 +257,14 @@ impl Explorer {
         self.title.get()
     }
 
-    /// Reads the plan and estimate that the page shows, which are those of the last legal design.
+    /// The plan and estimate that the page shows, which are those of the last legal design.
+    fn numbers(self) -> Arc<Numbers> {
+        self.on_page.with(|on_page| on_page.numbers.clone())
+    }
+
+    /// Reads the plan and estimate that the page shows.
     pub fn with_numbers<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
-        self.on_page.with(|on_page| read(&on_page.numbers))
+        read(&self.numbers())
     }
 
     /// Reads plan and estimate as [`Self::with_numbers`] does, without following changes.
@@ -294,7 +300,7 @@ impl Explorer {
 
     /// Reads the unchanged preset's numbers.
     pub fn with_preset_numbers<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
-        self.preset_numbers.with(|numbers| read(numbers))
+        read(&self.preset_numbers.get())
     }
 
     /// Reads the rules that the design breaks.

@@ -19,6 +19,8 @@
 #[cfg(all(feature = "hydrate", feature = "ssr"))]
 compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
+pub mod reaction;
+
 pub mod browser;
 
 pub mod widget;

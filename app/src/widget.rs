@@ -4,11 +4,11 @@
 //! not, or as a `part::Part`: leptos' own erased view brings code for ways of rendering that no
 //! page here ever takes.
 
+pub mod part;
 pub mod choice;
 pub mod figure;
 pub mod icon;
 pub mod dialog;
 pub mod number_box;
-pub mod part;
 pub mod sheet;
 pub mod slider;

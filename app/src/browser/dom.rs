@@ -2,12 +2,26 @@
 
 use leptos::prelude::{document, request_animation_frame};
 use leptos::wasm_bindgen::JsCast;
+use web_sys::js_sys::JsString;
 use web_sys::{Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, MouseEvent};
 
 use present::site::Page;
 
 use super::download::closest;
 use super::folder::known;
+
+/// A text in small letters: the browser has the table of all scripts, so that no module carries it.
+pub(crate) fn lowered(text: &str) -> String {
+    JsString::from(text).to_lower_case().into()
+}
+
+/// A text in capitals, as [`lowered`] gives it in small letters.
+pub(crate) fn raised(text: &str) -> String {
+    match cfg!(feature = "ssr") {
+        true => text.to_uppercase(),
+        false => JsString::from(text).to_upper_case().into(),
+    }
+}
 
 /// Writes a part; the control that has the focus keeps it, and what is being typed into it.
 ///

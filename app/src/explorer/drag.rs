@@ -34,7 +34,11 @@ impl Explorer {
     /// Reads the numbers from before the drag, while there is one.
     #[must_use]
     pub fn with_numbers_before<T>(self, read: impl FnOnce(&Numbers) -> T) -> Option<T> {
-        self.before.with(|before| before.as_ref().map(|before| read(&before.numbers)))
+        self.numbers_before().map(|numbers| read(&numbers))
+    }
+
+    fn numbers_before(self) -> Option<Arc<Numbers>> {
+        self.before.with(|before| before.as_ref().map(|before| before.numbers.clone()))
     }
 
     /// The value of a knob before the drag that changes it.

@@ -17,6 +17,8 @@ use crate::panel::tray::Tray;
 use crate::panel::{
     cards, conventions, explanation, header, headline, help, knobs, steps, timeline, trace, verdict,
 };
+use crate::reaction::handler;
+use crate::widget::part::{flag, maybe_text};
 
 /// Message for a visitor when the page has failed; the style sheet shows it then.
 fn stopped() -> impl IntoView {
@@ -43,11 +45,11 @@ fn opened(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
     let tray = Tray::new(explorer);
     let announcement = keys::install(explorer, tray);
-    let is_stale = move || explorer.shown() != NumbersOf::Design;
+    let is_stale = move || flag(move || explorer.shown() != NumbersOf::Design);
     let studies = Studies::new(explorer);
     let asked = CurrentQuestion::new(explorer);
     view! {
-        <div class="page" class:explaining=move || explorer.explained.get().is_some()>
+        <div class="page" class:explaining=flag(move || explorer.explained.get().is_some())>
             <a class="skip" href="#results">"Skip to the results"</a>
             <a class="skip" href="#knobs">"Skip to the knobs"</a>
             {header::header(explorer, tray)}
@@ -55,10 +57,10 @@ fn opened(design: Design) -> impl IntoView {
             <main
                 id="results"
                 class="results"
-                class:stale=is_stale
-                data-question=move || asked.id()
-                on:click=move |event| press(explorer, &event)
-                on:change=move |event| choose(&event)
+                class:stale=is_stale()
+                data-question=maybe_text(move || asked.id().map(str::to_owned))
+                on:click=handler(move |event| press(explorer, &event))
+                on:change=handler(|event| choose(&event))
             >
                 {headline::headline(explorer)}
                 {bar(Start::at_hand(explorer))}
@@ -66,7 +68,7 @@ fn opened(design: Design) -> impl IntoView {
                 {cards::cards(explorer)}
                 <div class="anchors">
                     {verdict::rules(explorer)}
-                    <div hidden=is_stale>{studies.place(Study::Nearest)}</div>
+                    <div hidden=is_stale()>{studies.place(Study::Nearest)}</div>
                 </div>
                 {studies.place(Study::Step)}
                 {questions::bar(explorer, asked)}
@@ -90,7 +92,7 @@ fn opened(design: Design) -> impl IntoView {
                     {cards::facts(explorer)}
                 </div>
                 <div class="question" id="change">
-                    <div hidden=is_stale>{studies.place(Study::Advice)}</div>
+                    <div hidden=is_stale()>{studies.place(Study::Advice)}</div>
                     {studies.place(Study::Sensitivity)}
                     {studies.place(Study::Solve)}
                     {studies.place(Study::Map)}

@@ -6,6 +6,7 @@
 //! scrolled to: an entry is a design, not a place on the page. Who leaves the page and comes back
 //! finds it scrolled to where it was.
 
+use std::mem;
 use std::time::Duration;
 
 use leptos::ev;
@@ -22,6 +23,7 @@ use crate::browser::folder::at;
 use crate::browser::{Later, after_paint};
 use crate::explorer::Explorer;
 use crate::explorer::stored;
+use crate::reaction::effect;
 
 /// The document's mark of a page that came without the server.
 const SHELL_FIELD: &str = "data-shell";
@@ -63,10 +65,11 @@ pub(super) fn install(explorer: Explorer) {
         patience: Later::new(NAVIGATION_TIMEOUT),
     };
     let rest = Later::new(DEBOUNCE);
-    Effect::new(move |is_first: Option<()>| {
+    let mut is_first = true;
+    effect(move || {
         explorer.with_design(|_| ());
         let (goes_on, _) = (explorer.in_gesture(), explorer.place());
-        if is_first.is_none() {
+        if mem::take(&mut is_first) {
             // The page as it was opened: its address stays as it was written.
             let spot = state().as_deref().and_then(Spot::read);
             entries.load.set_value(format!("{:x}", Math::random().to_bits()));
@@ -83,7 +86,7 @@ pub(super) fn install(explorer: Explorer) {
             explorer.rest();
         });
     });
-    Effect::new(move || {
+    effect(move || {
         let back = window_event_listener(ev::popstate, move |_| entries.arrive(explorer));
         let left = window_event_listener(ev::Custom::<ev::Event>::new("pagehide"), move |_| {
             entries.keep_spot();
@@ -323,7 +326,7 @@ pub(crate) fn follow_address<T: 'static, E: 'static>(
     read: fn(&str) -> Result<T, E>,
     ask: impl Fn(T) + 'static,
 ) {
-    Effect::new(move || take_address(|query| untrack(|| read(query).map(&ask))));
+    effect(move || take_address(|query| untrack(|| read(query).map(&ask))));
 }
 
 fn is_shell() -> bool {

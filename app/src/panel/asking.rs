@@ -1,6 +1,7 @@
 //! A page that asks for knobs beside what they come to: what was typed, the last that held, and the
 //! form, links and sections that show it.
 
+use std::mem;
 use std::sync::Arc;
 
 use leptos::either::Either;
@@ -20,6 +21,7 @@ use super::header;
 use crate::browser::dom::{clicked_link, set_value, value};
 use crate::browser::download::{closest, elements};
 use crate::browser::{copy as copy_text, on_server, reset_soon, takes_over};
+use crate::reaction::{effect, memo};
 use crate::widget::number_box::NOT_A_NUMBER;
 
 /// Result of the request, or the rules that it breaks.
@@ -60,7 +62,7 @@ impl<A: Clone + Send + Sync, T: PartialEq + Send + Sync> Outcome<A, T> {
         let stands = RwSignal::new(takes_over() && is_legal(&first));
         let stood = StoredValue::new(stands.get_untracked().then(|| first.clone()));
         let asked = RwSignal::new(first);
-        let found = Memo::new(move |_| asked.with(find).map(Arc::new));
+        let found = memo(move || asked.with(find).map(Arc::new));
         let shown = Memo::new(move |before: Option<&Option<Arc<T>>>| match found.get() {
             Ok(now) => Some(now),
             Err(_) => before.cloned().flatten().or_else(|| {
@@ -262,14 +264,16 @@ pub fn form<S: Asking>(
 ) -> impl IntoView {
     let node = NodeRef::<html::Form>::new();
     let mut fields: Vec<(Field, Element)> = Vec::new();
-    Effect::new(move |before: Option<Vec<Held>>| {
-        let Some(form) = node.get() else { return Vec::new() };
+    let mut held: Vec<Held> = Vec::new();
+    effect(move || {
+        let Some(form) = node.get() else { return };
         if fields.is_empty() {
             let controls = elements(&form, ".schedule-field [name]");
             fields.extend(controls.filter_map(|it| Some((Field::of::<S>(&it)?, it))));
         }
-        let mut before = before.into_iter().flatten();
-        fields.iter().map(|(field, it)| hold(state, field, it, before.next().as_ref())).collect()
+        let mut before = mem::take(&mut held).into_iter();
+        let hold = |(field, it): &(Field, Element)| hold(state, field, it, before.next().as_ref());
+        held = fields.iter().map(hold).collect();
     });
     let heard = move |event: ev::Event| {
         let Some((control, field)) = target::<S>(&event) else { return };
@@ -386,7 +390,7 @@ where
         let metrics = metrics.map(|it| (it.metric().name, it.metric().label));
         options(metrics, untrack(now)).into_string()
     });
-    let text = Memo::new(move |_| {
+    let text = memo(move || {
         let metric = of.explained.get();
         of.with_shown(|shown| text(shown, metric))
     });
@@ -417,7 +421,7 @@ where
     A: Clone + Send + Sync,
     T: PartialEq + Send + Sync,
 {
-    let [subject, cards] = texts.map(|text| Memo::new(move |_| of.with_shown(text)));
+    let [subject, cards] = texts.map(|text| memo(move || of.with_shown(text)));
     let [subject_label, cards_label] = labels;
     let problems = move || {
         let violations = of.violations();
@@ -441,7 +445,7 @@ pub fn section(
     text: impl Fn() -> String + Send + Sync + 'static,
 ) -> impl IntoView {
     let heading = format!("{id}-title");
-    let text = Memo::new(move |_| text());
+    let text = memo(text);
     view! {
         <section id=id class="card schedule-card" aria-labelledby=heading.clone()>
             <h2 id=heading.clone()>{title}</h2>

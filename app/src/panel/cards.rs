@@ -14,6 +14,8 @@ use present::site::Page;
 use present::words::range::{Expected, expected};
 
 use crate::explorer::{Explorer, Topic};
+use crate::reaction::{handler, memo};
+use crate::widget::part::{Text, maybe_text, text};
 
 /// The six headline cards.
 pub fn cards(explorer: Explorer) -> impl IntoView {
@@ -22,7 +24,8 @@ pub fn cards(explorer: Explorer) -> impl IntoView {
 }
 
 fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
-    let shown = Memo::new(move |_| explorer.with_numbers(|numbers| quantity(numbers, spec.metric)));
+    let shown = move || explorer.with_numbers(|numbers| quantity(numbers, spec.metric));
+    let (number, unit) = (memo(move || shown().number), memo(move || shown().unit.to_owned()));
     let line = Signal::derive(move || explorer.with_numbers(spec.line));
     let is_memory = spec.metric == MetricId::memory_peak_bytes;
     // The bar of memory has the limit below it.
@@ -30,7 +33,7 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         Some(metric) => Either::Left(explain_button(explorer, metric, "card-line", line)),
         None if is_memory => Either::Right(Either::Left(memory_meter(explorer))),
         None => {
-            let line = view! { <p class="card-line">{move || line.get()}</p> };
+            let line = view! { <p class="card-line">{text(move || line.get())}</p> };
             Either::Right(Either::Right((line, budget_link(explorer))))
         }
     };
@@ -44,15 +47,15 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
                     class="info"
                     aria-label=format!("Explain {}", spec.title)
                     title="Definition, formula and terms"
-                    on:click=move |_| explorer.explained.set(Some(spec.metric))
+                    on:click=handler(move |_| explorer.explained.set(Some(spec.metric)))
                 >
                     "?"
                 </button>
             </div>
             <p class="card-value">
-                <span class="number">{move || shown.with(|shown| shown.number.clone())}</span>
+                <span class="number">{text(move || number.get())}</span>
                 " "
-                <span class="unit">{move || shown.with(|shown| shown.unit)}</span>
+                <span class="unit">{text(move || unit.get())}</span>
             </p>
             {(spec.metric == MetricId::mfu).then(|| range_bar(explorer))}
             {(!follows_mfu(spec.metric)).then(|| band(explorer, spec.metric))}
@@ -66,7 +69,7 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
 
 /// The way from a step's time to what a run of such steps takes and costs.
 fn budget_link(explorer: Explorer) -> impl IntoView {
-    let address = move || format!("{}?{}", Page::Budget.path(), explorer.link());
+    let address = text(move || format!("{}?{}", Page::Budget.path(), explorer.link()));
     view! { <p><a href=address>"Days, cost and brief"</a></p> }
 }
 
@@ -75,12 +78,25 @@ const fn follows_mfu(metric: MetricId) -> bool {
     matches!(metric, MetricId::tokens_per_second_per_device | MetricId::step_time_seconds)
 }
 
+/// Attributes of the marks of a picture, by their place in what is read; 0 where there are fewer.
+fn marks(explorer: Explorer, read: fn(&Numbers) -> Vec<f64>) -> impl Fn(usize) -> Text {
+    let all = memo(move || {
+        let all = explorer.with_numbers(read);
+        all.iter().map(f64::to_string).collect::<Vec<_>>()
+    });
+    move |place| {
+        text(move || all.with(|all| all.get(place).cloned()).unwrap_or_else(|| "0".to_owned()))
+    }
+}
+
 /// The range of MFU as a bar, with the measured run as a tick.
 fn range_bar(explorer: Explorer) -> impl IntoView {
-    let bar = Memo::new(move |_| explorer.with_numbers(RangeBar::new));
-    let read = move |from: fn(&RangeBar) -> f64| {
-        move || bar.with(|bar| bar.as_ref().map_or(0.0, from)).to_string()
-    };
+    let at = marks(explorer, |numbers| {
+        let Some(RangeBar { most, half, measured }) = RangeBar::new(numbers) else { return vec![] };
+        let tick = [measured.unwrap_or(0.0) - 4.0, if measured.is_some() { 8.0 } else { 0.0 }];
+        let bar = |[from, to]: [f64; 2]| [from, to - from];
+        [bar(most), bar(half), tick].concat()
+    });
     view! {
         <svg class="range-bar" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">
             <rect class="range-track" y="4" width="1000" height="6"></rect>
@@ -88,21 +104,21 @@ fn range_bar(explorer: Explorer) -> impl IntoView {
                 class="range-most"
                 y="4"
                 height="6"
-                x=read(|bar| bar.most[0])
-                width=read(|bar| bar.most[1] - bar.most[0])
+                x=at(0)
+                width=at(1)
             ></rect>
             <rect
                 class="range-half"
                 y="4"
                 height="6"
-                x=read(|bar| bar.half[0])
-                width=read(|bar| bar.half[1] - bar.half[0])
+                x=at(2)
+                width=at(3)
             ></rect>
             <rect
                 class="range-measured"
                 height="14"
-                x=read(|bar| bar.measured.unwrap_or(0.0) - 4.0)
-                width=read(|bar| if bar.measured.is_some() { 8.0 } else { 0.0 })
+                x=at(4)
+                width=at(5)
             ></rect>
         </svg>
     }
@@ -116,10 +132,10 @@ fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
             type="button"
             class="band explain"
             data-band=metric.metric().name
-            title=move || sentence.get()
-            on:click=move |_| explorer.explained.set(Some(metric))
+            title=text(move || sentence.get())
+            on:click=handler(move |_| explorer.explained.set(Some(metric)))
         >
-            {move || short.get()}
+            {text(move || short.get())}
         </button>
     }
 }
@@ -127,7 +143,7 @@ fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
 /// Expected error of a number: in a few words, and in sentences.
 fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
     let said = move |words: fn(Expected, MetricId, &Metrics) -> String| {
-        Memo::new(move |_| {
+        memo(move || {
             explorer.with_numbers(|numbers| {
                 words(expected(&numbers.plan, metric), metric, &numbers.estimate.metrics)
             })
@@ -138,78 +154,75 @@ fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
 
 /// Difference from the unchanged preset; its height is kept when there is nothing to say.
 fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
-    let change = Memo::new(move |_| {
+    let words = memo(move || {
         let value = |numbers: &Numbers| number(numbers.estimate.metrics.get(spec.metric));
         let now = explorer.with_numbers(value);
-        let before = explorer.with_numbers_before(value);
-        let preset = || explorer.with_preset_numbers(value);
-        (now, before.unwrap_or_else(preset), before.is_some())
-    });
-    let text = move || {
-        let (now, then, is_dragged) = change.get();
-        if is_dragged {
+        if let Some(then) = explorer.with_numbers_before(value) {
             let was = format::measured(spec.metric, then);
             return Some(format!("was {was}, {}", format::difference(spec.metric, now, then)));
         }
+        let then = explorer.with_preset_numbers(value);
         if now.total_cmp(&then).is_eq() {
             // None rather than an empty text, which the server writes as a space.
             return None;
         }
         let text = format::change(spec.metric, now, then);
         Some(format!("{text} vs the preset"))
-    };
-    let better = Memo::new(move |_| {
-        explorer.with_numbers(|now| {
+    });
+    let class = memo(move || {
+        let better = explorer.with_numbers(|now| {
             let is_better = |then: &Numbers| is_better(spec.metric, now, then);
             let before = explorer.with_numbers_before(is_better);
             before.unwrap_or_else(|| explorer.with_preset_numbers(is_better))
-        })
+        });
+        let class = match better {
+            Some(true) => "delta better",
+            Some(false) => "delta worse",
+            None => "delta",
+        };
+        class.to_owned()
     });
-    view! {
-        <p
-            class="delta"
-            class:better=move || better.get() == Some(true)
-            class:worse=move || better.get() == Some(false)
-        >
-            {text}
-        </p>
-    }
+    view! { <p class=text(move || class.get())>{maybe_text(move || words.get())}</p> }
 }
 
 /// Certainty that the design fits, in a sentence with its colour and its sign.
 fn fits(explorer: Explorer) -> impl IntoView {
-    let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
-    let text = move || explorer.with_numbers(memory_state::sentence);
-    view! {
-        <p class=move || memory_state::said_class(state.get()) data-metric="fit_probability">
-            {text}
-        </p>
-    }
+    let class = memo(move || {
+        let state = explorer.with_numbers(|it| it.estimate.metrics.memory_state());
+        memory_state::said_class(state).to_owned()
+    });
+    let sentence = text(move || explorer.with_numbers(memory_state::sentence));
+    view! { <p class=text(move || class.get()) data-metric="fit_probability">{sentence}</p> }
 }
 
 /// A bar that is full at the limit, with what is over it beyond, and the error as a shadow.
 fn memory_meter(explorer: Explorer) -> impl IntoView {
-    let meter = Memo::new(move |_| explorer.with_numbers(Meter::of));
-    let over = move || {
+    let over = memo(move || {
         // None rather than an empty text, which the server writes as a space.
-        let over = meter.with(|meter| meter.over);
+        let over = explorer.with_numbers(|numbers| {
+            let metrics = &numbers.estimate.metrics;
+            metrics.memory_peak.beyond(metrics.memory_limit)
+        });
         (over > Bytes::ZERO).then(|| format!("+{}", format::memory(over)))
-    };
-    let within = move || meter.with(|meter| meter.peak.min(1_000.0)).to_string();
-    let beyond = move || meter.with(|meter| (meter.peak - 1_000.0).max(0.0)).to_string();
-    let from = move || meter.with(|meter| meter.likely[0]).to_string();
-    let width = move || meter.with(|meter| meter.likely[1] - meter.likely[0]).to_string();
-    let limit = move || {
+    });
+    let at = marks(explorer, |numbers| {
+        let Meter { peak, likely: [from, to] } = Meter::of(numbers);
+        vec![peak.min(1_000.0), (peak - 1_000.0).max(0.0), from, to - from]
+    });
+    let limit = text(move || {
         let limit = explorer.with_numbers(|numbers| numbers.estimate.metrics.memory_limit);
         format!("limit {}", format::memory(limit))
-    };
-    let class = move || format!("meter-box {}", memory_state::class(meter.with(|it| it.state)));
+    });
+    let class = memo(move || {
+        let state = explorer.with_numbers(|it| it.estimate.metrics.memory_state());
+        format!("meter-box {}", memory_state::class(state))
+    });
     view! {
         <div
-            class=class
+            class=text(move || class.get())
             title="Full bar = limit; the shadow holds the true peak in 8 of 10 cases"
         >
-            <p class="meter-over">{over}</p>
+            <p class="meter-over">{maybe_text(move || over.get())}</p>
             <svg
                 class="meter"
                 viewBox=format!("0 0 {} 14", 1_000.0 + MAX_EXCESS_PER_MILLE)
@@ -217,9 +230,9 @@ fn memory_meter(explorer: Explorer) -> impl IntoView {
                 aria-hidden="true"
             >
                 <rect class="meter-track" y="2" width="1000" height="10"></rect>
-                <rect class="meter-fill" y="2" width=within height="10"></rect>
-                <rect class="meter-beyond" x="1000" y="2" width=beyond height="10"></rect>
-                <rect class="meter-error" x=from y="4" width=width height="6"></rect>
+                <rect class="meter-fill" y="2" width=at(0) height="10"></rect>
+                <rect class="meter-beyond" x="1000" y="2" width=at(1) height="10"></rect>
+                <rect class="meter-error" x=at(2) y="4" width=at(3) height="6"></rect>
                 <rect class="meter-limit" x="994" width="12" height="14"></rect>
             </svg>
             <p class="meter-label">{limit}</p>
@@ -232,16 +245,16 @@ fn explain_button(
     explorer: Explorer,
     metric: MetricId,
     class: &'static str,
-    text: Signal<String>,
+    line: Signal<String>,
 ) -> impl IntoView {
     view! {
         <button
             type="button"
             class=format!("{class} explain")
             data-metric=metric.metric().name
-            on:click=move |_| explorer.explained.set(Some(metric))
+            on:click=handler(move |_| explorer.explained.set(Some(metric)))
         >
-            {move || text.get()}
+            {text(move || line.get())}
         </button>
     }
 }
@@ -265,16 +278,16 @@ pub fn facts(explorer: Explorer) -> impl IntoView {
         .iter()
         .map(|metric| {
             let metric = *metric;
-            let text = Signal::derive(move || {
+            let value = Signal::derive(move || {
                 explorer.with_numbers(|numbers| quantity(numbers, metric).to_string())
             });
             let [short, sentence] = expected_error(explorer, metric);
             view! {
                 <div class="fact">
                     <dt>{metric.metric().label}</dt>
-                    <dd>{explain_button(explorer, metric, "fact-value", text)}</dd>
-                    <dd class="fact-band" title=move || sentence.get()>
-                        {move || short.get()}
+                    <dd>{explain_button(explorer, metric, "fact-value", value)}</dd>
+                    <dd class="fact-band" title=text(move || sentence.get())>
+                        {text(move || short.get())}
                     </dd>
                 </div>
             }
@@ -283,8 +296,8 @@ pub fn facts(explorer: Explorer) -> impl IntoView {
     let derived: Vec<_> = DERIVED
         .iter()
         .map(|(label, size)| {
-            let text = move || explorer.with_numbers(|numbers| format::whole(size(numbers)));
-            view! { <div class="fact"><dt>{*label}</dt><dd>{text}</dd></div> }
+            let size = move || explorer.with_numbers(|numbers| format::whole(size(numbers)));
+            view! { <div class="fact"><dt>{*label}</dt><dd>{text(size)}</dd></div> }
         })
         .collect();
     view! {

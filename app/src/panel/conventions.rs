@@ -4,12 +4,13 @@ use leptos::prelude::*;
 use present::study::Study;
 
 use super::studies;
+use crate::reaction::handler;
 use crate::widget::dialog::{Modal, modal};
 
 /// The button that opens the table.
 pub fn button(open: RwSignal<bool>) -> impl IntoView {
     view! {
-        <button type="button" class="button way" on:click=move |_| open.set(true)>
+        <button type="button" class="button way" on:click=handler(move |_| open.set(true))>
             "Other ways to count"
         </button>
     }

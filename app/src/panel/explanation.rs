@@ -8,6 +8,7 @@ use present::study::Study;
 use super::{conventions, studies};
 use crate::explorer::Explorer;
 use crate::widget::dialog::{SidePanel, side_panel};
+use crate::widget::part::{IntoPart, Part, live, text};
 
 /// The explanation of the chosen metric.
 pub fn explanation(explorer: Explorer) -> impl IntoView {
@@ -19,21 +20,22 @@ pub fn explanation(explorer: Explorer) -> impl IntoView {
         title: Signal::derive(title),
         on_close: Callback::new(move |()| asked.set(None)),
     };
-    side_panel(panel, move || move || asked.get().map(|id| explained(explorer, id)))
+    side_panel(panel, move || live(move || asked.get().map(|id| explained(explorer, id))).part())
 }
 
-fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
-    let value = move || {
+fn explained(explorer: Explorer, id: MetricId) -> Part {
+    let value = text(move || {
         explorer.with_numbers(|numbers| {
             format::metric(id, numbers.estimate.metrics.get(id)).to_string()
         })
-    };
+    });
     let name = id.metric().name;
     view! {
         <p class="explained-value" data-explained=name>{value}</p>
         {counts_flops(id).then(|| conventions::button(explorer.conventions_open))}
         {studies::asked(Study::Explanation, move || Some(format!("metric={name}")))}
     }
+    .part()
 }
 
 /// Whether conventions differ on it.

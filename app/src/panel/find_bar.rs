@@ -12,6 +12,7 @@ use present::words::name;
 
 use crate::browser::on_server;
 use crate::explorer::Explorer;
+use crate::widget::part::text;
 
 /// The design that the line begins with.
 #[derive(Clone, Copy)]
@@ -61,11 +62,11 @@ fn fields(start: Start) -> impl IntoView {
         })
     };
     view! {
-        <input type="hidden" name="find.from" autocomplete="off" value=link/>
+        <input type="hidden" name="find.from" autocomplete="off" value=text(move || link.get())/>
         <span class="find-sentence">
             <span>"I have"</span>
             <select name="find.model" aria-label="Model" autocomplete="off">
-                <option value="">{model}</option>
+                <option value="">{text(move || model.get())}</option>
                 <optgroup label="Models" inner_html=list(PresetKind::Model)></optgroup>
                 <optgroup
                     label="Published runs"
@@ -82,14 +83,14 @@ fn fields(start: Start) -> impl IntoView {
                 inputmode="numeric"
                 autocomplete="off"
                 required
-                value=devices
+                value=text(move || devices.get().to_string())
             />
             <span aria-hidden="true">"×"</span>
             <select
                 name="find.accelerator"
                 aria-label="Accelerator"
                 autocomplete="off"
-                prop:value=move || accelerator.get().name()
+                prop:value=text(move || accelerator.get().name().to_owned())
                 inner_html=on_server(|| accelerators(accelerator.get_untracked()))
             ></select>
             <span>"at"</span>
@@ -101,7 +102,7 @@ fn fields(start: Start) -> impl IntoView {
                 inputmode="decimal"
                 autocomplete="off"
                 spellcheck="false"
-                placeholder=step
+                placeholder=text(move || step.get())
             />
             <span>"tokens a step"</span>
         </span>

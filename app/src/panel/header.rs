@@ -2,7 +2,9 @@
 //! menus of what can be done with the whole design. On a phone the bar at the bottom, too.
 
 use leptos::either::Either;
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use maud::html;
 use model::MemoryState;
 use present::format;
 use present::insight::memory_state;
@@ -13,7 +15,9 @@ use super::steps;
 use crate::browser::on_server;
 use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::tray::Tray;
-use crate::widget::icon::{Icon, icon};
+use crate::reaction::{handler, memo};
+use crate::widget::icon::{Icon, written};
+use crate::widget::part::{flag, island, text, truth};
 use crate::widget::sheet::guide_focus;
 
 /// The name, which leads to the explorer's first design.
@@ -51,11 +55,10 @@ fn places(
         let (first, rest) = label.split_at(label.find(' ').unwrap_or(label.len()));
         // A narrow screen shows the first word; the others are heard there, too.
         let rest = (!rest.is_empty()).then(|| view! { <span class="more-words">{rest}</span> });
-        view! {
-            <a href=move || address(place.first(), &query()) aria-current=mark>{first}{rest}</a>
-        }
+        let to = text(move || address(place.first(), &query()));
+        view! { <a href=to aria-current=mark>{first}{rest}</a> }
     };
-    let links = Place::ALL.map(link).to_vec();
+    let links = Vec::from(Place::ALL.map(link));
     view! { <nav class="places" aria-label="Places">{links}</nav> }
 }
 
@@ -86,7 +89,7 @@ fn palette_button() -> impl IntoView {
             title="Search and commands (Ctrl K)"
             data-palette=""
         >
-            {icon(Icon::Search)}
+            {island(|| written(Icon::Search))}
             <span class="palette-words">"Search knobs, views, models"</span>
             <kbd aria-hidden="true">"Ctrl K"</kbd>
         </button>
@@ -106,13 +109,14 @@ fn menu(class: &'static str, name: impl IntoView, items: impl IntoView) -> impl 
 
 /// Content of a menu's item: an icon, a name, and the key that does the same.
 fn item(shown: Icon, name: &'static str, key: &'static str) -> impl IntoView {
-    let key = (!key.is_empty()).then(|| view! { <kbd aria-hidden="true">{key}</kbd> });
-    view! { {icon(shown)} <span>{name}</span> {key} }
+    let key = (!key.is_empty())
+        .then(|| island(|| html! { kbd aria-hidden="true" { (key) } }.into_string()));
+    (island(|| written(shown)), island(|| html! { span { (name) } }.into_string()), key)
 }
 
 /// The menu of all ways to hand on what is at hand.
 fn share_menu(items: impl IntoView) -> impl IntoView {
-    let name = view! { "Share" {icon(Icon::Down)} };
+    let name = view! { "Share" {island(|| written(Icon::Down))} };
     let copy = view! {
         <li class="needs-script">
             <button type="button" data-act="copy-link">{item(Icon::Link, "Copy link", "")}</button>
@@ -123,7 +127,8 @@ fn share_menu(items: impl IntoView) -> impl IntoView {
 
 /// The menu of what is seldom wanted, in front of what every page has of it.
 fn more_menu(items: impl IntoView, keys: impl IntoView) -> impl IntoView {
-    let name = view! { {icon(Icon::More)} <span class="visually-hidden">"More"</span> };
+    let name =
+        view! { {island(|| written(Icon::More))} <span class="visually-hidden">"More"</span> };
     let common = view! {
         <li class="needs-script">
             <button type="button" data-switch-theme="">
@@ -197,10 +202,10 @@ pub fn still(current: Option<Page>, query: &str) -> String {
 
 /// The header of a page beside the explorer, which only the server writes.
 pub fn plain(current: Page) -> impl IntoView {
-    view! { <header class="header" inner_html=on_server(|| written(current))></header> }
+    view! { <header class="header" inner_html=on_server(|| bar_of(current))></header> }
 }
 
-fn written(current: Page) -> String {
+fn bar_of(current: Page) -> String {
     #[cfg(feature = "ssr")]
     return still(Some(current), "");
     #[cfg(not(feature = "ssr"))]
@@ -243,7 +248,7 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
 
 /// Sheets, which a script shows as dialogs, and the form that begins a review.
 fn ways_to_share(explorer: Explorer) -> impl IntoView {
-    let to = move |page: &'static str| move || format!("{page}?{}", explorer.link());
+    let to = move |page: &'static str| text(move || format!("{page}?{}", explorer.link()));
     view! {
         <li>
             <a href=to("/share") data-sheet="Share this design">
@@ -271,7 +276,7 @@ fn own_items(explorer: Explorer, tray: Tray) -> impl IntoView {
         <li>{step(explorer, REDO, Form::Item)}</li>
         <li>{steps::button(explorer, item(Icon::Steps, "History of changes", "H"))}</li>
         <li class="only-narrow">
-            <button type="button" on:click=move |_| tray.pin()>
+            <button type="button" on:click=handler(move |_| tray.pin())>
                 {item(Icon::Pin, "Pin this design", "P")}
             </button>
         </li>
@@ -284,10 +289,10 @@ fn keys_item(explorer: Explorer) -> impl IntoView {
         <a
             href=KEYS
             data-act="keys"
-            on:click=move |event| {
+            on:click=handler(move |event: MouseEvent| {
                 event.prevent_default();
                 explorer.help_open.set(true);
-            }
+            })
         >
             {item(Icon::Keyboard, "Keyboard shortcuts", "?")}
         </a>
@@ -315,13 +320,13 @@ enum Form {
 /// A button on the history: disabled while there is nothing to step to.
 fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
     let (name, id, key, shown, label, act) = way;
-    let label = Memo::new(move |_| label(explorer));
-    let title = move || match label.get() {
+    let label = memo(move || label(explorer));
+    let title = text(move || match label.get() {
         Some(label) => format!("{name} {label}"),
         None => format!("Nothing to {id}"),
-    };
+    });
     let inside = match form {
-        Form::Button => Either::Left(icon(shown)),
+        Form::Button => Either::Left(island(|| written(shown))),
         Form::Item => Either::Right(item(shown, name, key)),
     };
     let is_button = form == Form::Button;
@@ -332,8 +337,8 @@ fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
             data-act=is_button.then_some(id)
             aria-label=is_button.then_some(name)
             title=title
-            disabled=move || label.with(Option::is_none)
-            on:click=move |_| act(explorer)
+            disabled=flag(move || label.with(Option::is_none))
+            on:click=handler(move |_| act(explorer))
         >
             {inside}
         </button>
@@ -363,12 +368,12 @@ fn bottom_headline(explorer: Explorer) -> String {
 /// On a phone: the headline and the button that raises the knobs.
 pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
     guide_focus("knobs", explorer.sheet_open);
-    let headline = Memo::new(move |_| bottom_headline(explorer));
+    let headline = memo(move || bottom_headline(explorer));
     let changes = move || match explorer.changed().with(Vec::len) {
         0 => "Edit knobs".to_owned(),
         count => format!("Edit knobs ({} changed)", format::whole(count as u64)),
     };
-    let class = Memo::new(move |_| {
+    let class = memo(move || {
         let state = match explorer.shown() {
             NumbersOf::Design => explorer.with_numbers(|it| it.estimate.metrics.memory_state()),
             NumbersOf::LastLegal | NumbersOf::Preset => MemoryState::DoesNotFit,
@@ -378,17 +383,17 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
     let is_open = move || explorer.sheet_open.get();
     view! {
         <div class="bottom-bar">
-            <p class=move || class.get() aria-hidden="true">
-                {move || headline.get()}
+            <p class=text(move || class.get()) aria-hidden="true">
+                {text(move || headline.get())}
             </p>
             <button
                 type="button"
                 class="button primary"
                 aria-controls="knobs"
-                aria-expanded=move || if is_open() { "true" } else { "false" }
-                on:click=move |_| explorer.sheet_open.update(|open| *open = !*open)
+                aria-expanded=truth(is_open)
+                on:click=handler(move |_| explorer.sheet_open.update(|open| *open = !*open))
             >
-                {move || if is_open() { "Close knobs".to_owned() } else { changes() }}
+                {text(move || if is_open() { "Close knobs".to_owned() } else { changes() })}
             </button>
         </div>
     }

@@ -1,11 +1,14 @@
 //! The keys that the page understands, and the switch that turns single letters off.
 
 use leptos::prelude::*;
+use maud::html;
 use present::site::Page;
 
-use crate::browser;
+use crate::browser::{self, on_server};
 use crate::explorer::Explorer;
+use crate::reaction::handler;
 use crate::widget::dialog::{Modal, modal};
+use crate::widget::part::flag;
 
 /// Keys and what they do.
 const KEYS: [(&str, &str); 21] = [
@@ -41,16 +44,18 @@ pub fn help(explorer: Explorer) -> impl IntoView {
 }
 
 fn body(explorer: Explorer) -> impl IntoView {
-    let rows: Vec<_> = KEYS
-        .iter()
-        .map(|(key, meaning)| {
-            view! { <div class="key-row"><dt><kbd>{*key}</kbd></dt><dd>{*meaning}</dd></div> }
-        })
-        .collect();
+    let rows = on_server(|| {
+        let rows = html! {
+            @for (key, meaning) in KEYS {
+                div class="key-row" { dt { kbd { (key) } } dd { (meaning) } }
+            }
+        };
+        rows.into_string()
+    });
     // Cookies are read when the help opens: the server draws the page without them.
-    let letter_keys = move || !explorer.help_open.get() || browser::letter_keys();
+    let letter_keys = flag(move || !explorer.help_open.get() || browser::letter_keys());
     view! {
-        <dl class="keys">{rows}</dl>
+        <dl class="keys" inner_html=rows></dl>
         <label class="check-row">
             <input
                 type="checkbox"
@@ -58,7 +63,7 @@ fn body(explorer: Explorer) -> impl IntoView {
                 autocomplete="off"
                 checked=true
                 prop:checked=letter_keys
-                on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
+                on:change=handler(|event| browser::set_letter_keys(event_target_checked(&event)))
             />
             "Single-key shortcuts, such as / and p, work outside text boxes"
         </label>

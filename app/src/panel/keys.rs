@@ -4,6 +4,7 @@
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
 
+use std::mem;
 use std::time::Duration;
 
 use leptos::prelude::*;
@@ -18,6 +19,7 @@ use super::knobs::SEARCH_ID;
 use super::tray::{Tray, press_key};
 use crate::browser::{Later, letter_keys};
 use crate::explorer::{Explorer, NumbersOf};
+use crate::reaction::effect;
 
 /// A gesture by keys ends when the knobs have been still for this long.
 const GESTURE_DELAY: Duration = Duration::from_millis(500);
@@ -32,7 +34,7 @@ pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
     let announcement = NodeRef::<html::P>::new();
     address::install(explorer);
     let gesture = Later::new(GESTURE_DELAY);
-    Effect::new(move || {
+    effect(move || {
         explorer.with_design(|_| ());
         gesture.run(move || {
             if !explorer.is_typed() {
@@ -41,9 +43,10 @@ pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
         });
     });
     let speech = Later::new(SPEECH_DELAY);
-    Effect::new(move |is_first: Option<()>| {
+    let mut is_first = true;
+    effect(move || {
         let text = headline(explorer);
-        if is_first.is_some() {
+        if !mem::take(&mut is_first) {
             speech.run(move || {
                 if let Some(Some(node)) = announcement.try_get_untracked() {
                     node.set_text_content(Some(&text));
@@ -51,7 +54,7 @@ pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
             });
         }
     });
-    Effect::new(move || {
+    effect(move || {
         let keys = window_event_listener(ev::keydown, move |event| {
             press(explorer, tray, &event);
         });

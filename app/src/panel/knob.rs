@@ -5,15 +5,19 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::design::violation::Nearest;
 use model::ground::knob::{Kind, KnobError, Section, Value};
+use present::form::options;
 use present::format;
-use present::words::knob_note;
+use present::words::about::About;
+use present::words::{knob_note, name};
 
 use super::studies;
-use super::verdict::ways_out;
-use crate::browser::takes_over;
+use super::verdict::{way_out, ways_out};
+use crate::browser::{on_server, takes_over};
 use crate::explorer::{self, Explorer, NumbersOf, Topic};
-use crate::widget::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
+use crate::reaction::handler;
+use crate::widget::choice::{Chips, Select, TickBox, chips, select, tick_box};
 use crate::widget::number_box::{Entry, NumberBox, number_box};
+use crate::widget::part::{IntoPart, Part, flag, live, text, truth, while_so};
 use crate::widget::slider::{Slider, slider};
 
 /// A value that was refused, and the value that stayed.
@@ -46,9 +50,9 @@ pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView 
         <div
             class="knob"
             class:flag=is_flag
-            class:broken=move || row.is_wrong()
+            class:broken=flag(move || row.is_wrong())
             data-knob=id.id()
-            hidden=move || !found.get()
+            hidden=flag(move || !found.get())
         >
             <div class="knob-head">
                 {row.label()}
@@ -57,9 +61,9 @@ pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView 
                     type="button"
                     class="info"
                     aria-label=format!("About {label}")
-                    aria-expanded=move || if about.get() { "true" } else { "false" }
+                    aria-expanded=truth(move || about.get())
                     aria-controls=about_id.clone()
-                    on:click=move |_| about.update(|open| *open = !*open)
+                    on:click=handler(move |_| about.update(|open| *open = !*open))
                 >
                     "?"
                 </button>
@@ -69,8 +73,8 @@ pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView 
             {row.slider()}
             {row.note()}
             {row.problem()}
-            <div id=about_id class="about" hidden=move || !about.get()>
-                {move || about.get().then(|| about_knob(explorer, id))}
+            <div id=about_id class="about" hidden=flag(move || !about.get())>
+                {while_so(about.into(), move || about_knob(explorer, id))}
             </div>
         </div>
     }
@@ -149,20 +153,21 @@ impl Row {
 
     fn reset_button(self) -> impl IntoView {
         let Self { id, is_changed, .. } = self;
-        let title =
-            move || format!("Reset {} to {}", id.knob().label, self.explorer.preset_value(id));
+        let title = move || {
+            text(move || format!("Reset {} to {}", id.knob().label, self.explorer.preset_value(id)))
+        };
         view! {
             <button
                 type="button"
                 class="reset"
-                class:shown=move || is_changed.get()
-                disabled=move || !is_changed.get() || self.explorer.locked.get()
-                aria-label=title
-                title=title
-                on:click=move |_| {
+                class:shown=flag(move || is_changed.get())
+                disabled=flag(move || !is_changed.get() || self.explorer.locked.get())
+                aria-label=title()
+                title=title()
+                on:click=handler(move |_| {
                     self.refused.set(None);
                     self.explorer.reset(id);
-                }
+                })
             ></button>
         }
     }
@@ -245,14 +250,14 @@ impl Row {
     }
 
     fn select(self, names: &'static [&'static str]) -> impl IntoView {
-        let items = names.iter().map(|name| Item {
-            value: (*name).to_owned(),
-            label: (*name).to_owned(),
-            enabled: true,
-        });
+        let chosen = self.value.with_untracked(Value::to_string);
+        // The page's text stays when the browser takes it over: only the server needs labels.
+        let label = |it: &'static str| on_server(|| name::value(it)).unwrap_or_else(|| it.into());
+        let labels: Vec<String> = names.iter().map(|it| label(it)).collect();
+        let entries = names.iter().copied().zip(labels.iter().map(String::as_str));
         select(Select {
             id: self.control_id(),
-            groups: vec![Items { heading: String::new(), items: items.collect() }],
+            options: options(entries, &chosen).into_string(),
             value: Signal::derive(move || self.value.with(Value::to_string)),
             invalid: self.wrong_signal(),
             described_by: self.problem_id(),
@@ -321,7 +326,7 @@ impl Row {
             let current = current();
             positions.with(|positions| positions.partition_point(|number| *number < current))
         };
-        let text = move || {
+        let words = move || {
             let space = if knob.unit.is_empty() { "" } else { " " };
             format!("{}{space}{}", format::whole(current()), knob.unit)
         };
@@ -339,7 +344,7 @@ impl Row {
             label: format!("{} slider", knob.label),
             count: Signal::derive(move || positions.with(Vec::len)),
             position: Signal::derive(position),
-            text: Signal::derive(text),
+            text: Signal::derive(words),
             locked: self.explorer.locked.into(),
             on_move: Callback::new(on_move),
             on_use: Callback::new(move |()| use_it()),
@@ -347,7 +352,7 @@ impl Row {
         });
         Some(view! {
             {slider}
-            <span class="ghost" aria-hidden="true">{ghost}</span>
+            <span class="ghost" aria-hidden="true">{text(ghost)}</span>
         })
     }
 
@@ -361,13 +366,13 @@ impl Row {
                 | KnobId::num_devices
                 | KnobId::accelerator
         );
-        let text = move || {
+        let note = move || {
             if self.explorer.shown() != NumbersOf::Design {
                 return String::new();
             }
             self.explorer.with_numbers(|numbers| knob_note::note(self.id, &numbers.plan))
         };
-        has_note.then(|| view! { <p class="knob-note">{text}</p> })
+        has_note.then(|| view! { <p class="knob-note">{text(note)}</p> })
     }
 
     /// Problem with the value, with the ways out as buttons.
@@ -375,36 +380,25 @@ impl Row {
     /// The knob that was set last carries the whole message; the others that the rule ties to it
     /// only offer their own ways out.
     fn problem(self) -> impl IntoView {
-        let problem = move || {
+        let problem = live(move || {
             if let Some(error) = self.refusal() {
-                return Some(Either::Left(self.refused_view(error)));
+                return Some(self.refused_view(error));
             }
-            self.is_broken.get().then(|| Either::Right(self.broken_view()))
-        };
+            self.is_broken.get().then(|| self.broken_view())
+        });
         view! { <div id=self.problem_id() class="problem">{problem}</div> }
     }
 
-    fn refused_view(self, error: KnobError) -> impl IntoView {
-        let nearest: Vec<_> = error
-            .nearest
-            .into_iter()
-            .map(|text| {
-                let label = format!("Set to {text}");
-                view! {
-                    <button
-                        type="button"
-                        class="button way"
-                        on:click=move |_| self.type_text(&text)
-                    >
-                        {label}
-                    </button>
-                }
-            })
-            .collect();
-        view! { <p>{error.detail}</p><p class="ways">{nearest}</p> }
+    fn refused_view(self, error: KnobError) -> Part {
+        let nearest = error.nearest.into_iter();
+        let nearest = nearest.map(|text| (format!("Set to {text}"), text));
+        let nearest =
+            nearest.map(|(label, text)| way_out(label, handler(move |_| self.type_text(&text))));
+        let nearest: Vec<_> = nearest.collect();
+        view! { <p>{error.detail}</p><p class="ways">{nearest}</p> }.part()
     }
 
-    fn broken_view(self) -> impl IntoView {
+    fn broken_view(self) -> Part {
         let (explorer, id) = (self.explorer, self.id);
         let speaks = explorer.last_edited().is_none_or(|last| last == id);
         explorer.with_violations(|rules| {
@@ -417,15 +411,17 @@ impl Row {
                     view! { {message}<p class="ways">{ways_out(explorer, &ways)}</p> }
                 })
                 .collect();
-            views
+            views.part()
         })
     }
 }
 
 /// Text of the module of studies on a knob, as soon as it has sent it.
-fn about_knob(explorer: Explorer, id: KnobId) -> impl IntoView {
+fn about_knob(explorer: Explorer, id: KnobId) -> Part {
     studies::ask_abouts(explorer);
-    let html =
-        move || explorer.abouts.with(|all| all.get(id as usize).map(|about| about.html.clone()));
-    view! { <div inner_html=html></div> }
+    let html = text(move || {
+        let html = |all: &[About]| all.get(id as usize).map(|about| about.html.clone());
+        explorer.abouts.with(|all| html(all)).unwrap_or_default()
+    });
+    view! { <div inner_html=html></div> }.part()
 }

@@ -4,6 +4,7 @@
 //! The rows of a fold are most of the page's controls, and out of view: the server writes the
 //! values alone, and a fold makes its rows when it is first opened, or told that it is.
 
+use leptos::ev::{Event, KeyboardEvent};
 use leptos::html;
 use leptos::prelude::*;
 use maud::html as markup;
@@ -18,6 +19,8 @@ use super::presets::presets;
 use super::studies;
 use crate::browser::on_server;
 use crate::explorer::Explorer;
+use crate::reaction::{effect, handler, memo};
+use crate::widget::part::{Text, flag, maybe_text, text};
 
 /// The id of the search box, which the key `/` goes to.
 pub const SEARCH_ID: &str = "knob-search";
@@ -71,7 +74,7 @@ pub fn panel(explorer: Explorer, top: impl IntoView) -> impl IntoView {
             id="knobs"
             class="knobs"
             tabindex="-1"
-            class:open=move || explorer.sheet_open.get()
+            class:open=flag(move || explorer.sheet_open.get())
             aria-label="Knobs"
         >
             {top}
@@ -83,8 +86,8 @@ pub fn panel(explorer: Explorer, top: impl IntoView) -> impl IntoView {
 
 fn search(explorer: Explorer) -> impl IntoView {
     let node = NodeRef::<html::Input>::new();
-    let is_empty = Memo::new(move |_| explorer.search.with(String::is_empty));
-    let found = Memo::new(move |_| {
+    let is_empty = memo(move || explorer.search.with(String::is_empty));
+    let found = memo(move || {
         explorer.search.with(|search| {
             let all = GROUPS.iter().flat_map(Group::knobs);
             explorer.abouts.with(|abouts| all.filter(|id| matches(abouts, *id, search)).count())
@@ -106,22 +109,22 @@ fn search(explorer: Explorer) -> impl IntoView {
                 autocomplete="off"
                 spellcheck="false"
                 placeholder="Find a knob, such as EP or recompute (/)"
-                on:input=move |event| {
+                on:input=handler(move |event: Event| {
                     studies::ask_abouts(explorer);
                     explorer.search.set(event_target_value(&event).trim().to_ascii_lowercase());
-                }
-                on:keydown=move |event| {
+                })
+                on:keydown=handler(move |event: KeyboardEvent| {
                     if event.key() == "Escape" {
                         clear();
                     }
-                }
+                })
             />
             <p class="search-count" role="status">
-                {move || match (is_empty.get(), found.get()) {
+                {text(move || match (is_empty.get(), found.get()) {
                     (true, _) => String::new(),
                     (false, 0) => "No knob of that name".to_owned(),
                     (false, count) => format::counted(count as u64, "knob found", "knobs found"),
-                }}
+                })}
             </p>
         </div>
     }
@@ -142,7 +145,7 @@ fn group(explorer: Explorer, spec: &'static Group) -> impl IntoView {
         <section
             class="group"
             aria-labelledby=title_id
-            hidden=move || !is_bare.get()
+            hidden=flag(move || !is_bare.get())
         >
             <div class="group-head">
                 <h2 id=title_id.clone() class="group-title">{spec.title}</h2>
@@ -168,17 +171,17 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
         }
     };
     // Opened before there was anybody to make them.
-    Effect::new(move || {
+    effect(move || {
         if place.get().is_some_and(|node| matches!(node.closest("details[open]"), Ok(Some(_)))) {
             make();
         }
     });
     let any = any_found(explorer, ids.clone());
-    let searching = Memo::new(move |_| !explorer.search.with(String::is_empty));
+    let searching = memo(move || !explorer.search.with(String::is_empty));
     let count = format::counted(ids.len() as u64, "knob", "knobs");
     let broken = {
         let ids = ids.clone();
-        Memo::new(move |_| {
+        memo(move || {
             explorer.with_violations(|violations| {
                 violations.iter().any(|rule| rule.knobs.iter().any(|id| ids.contains(id)))
             })
@@ -187,16 +190,16 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
     let view = view! {
         <details
             class="fold"
-            open=move || searching.get() && any.get()
-            hidden=move || !any.get()
-            on:toggle=move |_| make()
+            open=flag(move || searching.get() && any.get())
+            hidden=flag(move || !any.get())
+            on:toggle=handler(move |_| make())
         >
-            <summary on:click=move |_| make()>
+            <summary on:click=handler(move |_| make())>
                 <span>{title}</span>
                 <span class="muted">{count}</span>
                 <span class="fold-changes">{changes(explorer, ids)}</span>
                 <span class="fold-broken">
-                    {move || broken.get().then_some("in a broken rule")}
+                    {maybe_text(move || broken.get().then(|| "in a broken rule".to_owned()))}
                 </span>
             </summary>
             <div
@@ -251,14 +254,14 @@ fn make_rows(explorer: Explorer, section: Section, place: web_sys::HtmlElement) 
 fn make_rows(_: Explorer, _: Section, _: web_sys::HtmlElement) {}
 
 /// `n changed`, or nothing.
-fn changes(explorer: Explorer, ids: Vec<KnobId>) -> impl Fn() -> String + Send + Sync + 'static {
-    let count = Memo::new(move |_| {
+fn changes(explorer: Explorer, ids: Vec<KnobId>) -> Text {
+    let count = memo(move || {
         explorer.changed().with(|changed| ids.iter().filter(|id| changed.contains(id)).count())
     });
-    move || match count.get() {
+    text(move || match count.get() {
         0 => String::new(),
         count => format!("{} changed", format::whole(count as u64)),
-    }
+    })
 }
 
 fn is_found(explorer: Explorer, id: KnobId) -> Memo<bool> {
@@ -266,7 +269,7 @@ fn is_found(explorer: Explorer, id: KnobId) -> Memo<bool> {
 }
 
 fn any_found(explorer: Explorer, ids: Vec<KnobId>) -> Memo<bool> {
-    Memo::new(move |_| {
+    memo(move || {
         explorer.search.with(|search| {
             explorer.abouts.with(|abouts| ids.iter().any(|id| matches(abouts, *id, search)))
         })

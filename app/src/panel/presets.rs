@@ -1,28 +1,27 @@
 //! Choosing a preset: a list to pick from, its story, and the way to the gallery of all of them.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use maud::html;
 use model::catalogue::preset::{Preset, PresetKind};
+use present::form::option_group;
 use present::format;
 use present::html::source;
 use present::site::Page;
 
+use crate::browser::on_server;
 use crate::explorer::Explorer;
-use crate::widget::choice::{Item, Items, Select, select};
+use crate::reaction::handler;
+use crate::widget::choice::{Select, select};
+use crate::widget::part::{IntoPart, flag, live, text};
 
 const KINDS: [(PresetKind, &str); 2] =
     [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models on a default cluster")];
 
 /// The preset that the design starts from.
 pub fn presets(explorer: Explorer) -> impl IntoView {
-    let groups = KINDS.map(|(kind, heading)| Items {
-        heading: heading.to_owned(),
-        items: of_kind(kind).map(item).collect(),
-    });
     let picker = select(Select {
         id: "preset".to_owned(),
-        groups: groups.into(),
+        options: on_server(|| options(explorer.preset().id)),
         value: Signal::derive(move || explorer.preset().id.to_owned()),
         invalid: Signal::derive(|| false),
         described_by: "preset-story".to_owned(),
@@ -32,29 +31,30 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
         }),
     });
     let count = move || explorer.changed().with(Vec::len);
-    let changes = move || match count() {
+    let changes = text(move || match count() {
         0 => "Unchanged".to_owned(),
         count => format!("{} changed", format::counted(count as u64, "knob", "knobs")),
-    };
+    });
+    let label = text(move || (if count() == 0 { "Preset" } else { "Based on preset" }).to_owned());
     view! {
         <section class="presets" aria-labelledby="preset-label">
             <label id="preset-label" class="group-title" for="preset">
-                {move || if count() == 0 { "Preset" } else { "Based on preset" }}
+                {label}
             </label>
             {picker}
             <p id="preset-story" class="story">
-                {move || match count() {
-                    0 => Either::Left(view! { <span inner_html=story(explorer.preset())></span> }),
-                    _ => Either::Right(explorer.title()),
-                }}
+                {live(move || Some(match count() {
+                    0 => view! { <span inner_html=story(explorer.preset())></span> }.part(),
+                    _ => explorer.title().part(),
+                }))}
             </p>
             <p class="preset-changes">
                 <span>{changes}</span>
                 <button
                     type="button"
                     class="text-button"
-                    disabled=move || count() == 0
-                    on:click=move |_| explorer.reset_all()
+                    disabled=flag(move || count() == 0)
+                    on:click=handler(move |_| explorer.reset_all())
                 >
                     "Reset all"
                 </button>
@@ -64,16 +64,18 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
     }
 }
 
-fn of_kind(kind: PresetKind) -> impl Iterator<Item = &'static Preset> {
-    Preset::all().filter(move |preset| preset.kind == kind)
-}
-
-fn item(preset: &'static Preset) -> Item {
-    Item {
-        value: preset.id.to_owned(),
-        label: preset.title.to_owned(),
-        enabled: preset.refused.is_none(),
-    }
+/// All presets by their kinds, one of them chosen.
+fn options(chosen: &str) -> String {
+    let of = |kind| {
+        html! {
+            @for preset in Preset::all().filter(|it| it.kind == kind) {
+                option value=(preset.id) selected[preset.id == chosen]
+                    disabled[preset.refused.is_some()] { (preset.title) }
+            }
+        }
+    };
+    let groups = html! { @for (kind, heading) in KINDS { (option_group(heading, &of(kind))) } };
+    groups.into_string()
 }
 
 /// Story of a preset, with the source that published it.

@@ -15,6 +15,8 @@ use present::insight::memory_state;
 use web_sys::HtmlElement;
 
 use crate::explorer::{Explorer, NumbersOf};
+use crate::reaction::{effect, handler, memo};
+use crate::widget::part::{maybe_text, text};
 
 choices! {
     /// A question.
@@ -54,7 +56,7 @@ impl CurrentQuestion {
     #[must_use]
     pub fn new(explorer: Explorer) -> Self {
         let asked = Self(RwSignal::new(None));
-        Effect::new(move || {
+        effect(move || {
             // Missing loads are requested where they are shown.
             let lacks_loads = untrack(|| explorer.lacks_loads().is_some());
             asked.follow_address(if lacks_loads { Question::Load } else { Question::Why });
@@ -111,14 +113,14 @@ pub fn bar(explorer: Explorer, asked: CurrentQuestion) -> impl IntoView {
     let links: Vec<_> = Question::ALL
         .into_iter()
         .map(|question| {
-            let is_asked =
-                move || (asked.0.get().unwrap_or(Question::Why) == question).then_some("true");
-            let ask = move |event: ev::MouseEvent| {
+            let is_asked = move || asked.0.get().unwrap_or(Question::Why) == question;
+            let is_asked = maybe_text(move || is_asked().then(|| "true".to_owned()));
+            let ask = handler(move |event: ev::MouseEvent| {
                 if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
                     event.prevent_default();
                     asked.ask(question);
                 }
-            };
+            });
             view! {
                 <a href=format!("#{}", question.id()) aria-current=is_asked on:click=ask>
                     {question.words()}
@@ -126,11 +128,11 @@ pub fn bar(explorer: Explorer, asked: CurrentQuestion) -> impl IntoView {
             }
         })
         .collect();
-    let short = Memo::new(move |_| in_short(explorer));
+    let short = memo(move || in_short(explorer));
     view! {
         <nav class="questions" aria-label="Questions">
             <div class="question-links">{links}</div>
-            <p class="in-short" aria-hidden="true">{move || short.get()}</p>
+            <p class="in-short" aria-hidden="true">{text(move || short.get())}</p>
         </nav>
     }
 }

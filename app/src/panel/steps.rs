@@ -7,7 +7,9 @@ use maud::html;
 
 use crate::browser::download::closest;
 use crate::explorer::Explorer;
+use crate::reaction::handler;
 use crate::widget::dialog::{Modal, modal};
+use crate::widget::part::text;
 
 /// Opens the list.
 pub fn button(explorer: Explorer, name: impl IntoView) -> impl IntoView {
@@ -16,7 +18,7 @@ pub fn button(explorer: Explorer, name: impl IntoView) -> impl IntoView {
             type="button"
             title="History of changes (h)"
             data-key="h"
-            on:click=move |_| explorer.steps_open.set(true)
+            on:click=handler(move |_| explorer.steps_open.set(true))
         >
             {name}
         </button>
@@ -25,16 +27,16 @@ pub fn button(explorer: Explorer, name: impl IntoView) -> impl IntoView {
 
 /// The list, as a dialog.
 pub fn steps(explorer: Explorer) -> impl IntoView {
-    let press = move |event: MouseEvent| {
+    let press = handler(move |event: MouseEvent| {
         let button = closest(&event, "[data-place]");
         let place = button.and_then(|it| it.get_attribute("data-place")?.parse().ok());
         if let Some(place) = place {
             explorer.steps_open.set(false);
             explorer.go(place);
         }
-    };
+    });
     // A closed list follows no change of a knob.
-    let list = move || if explorer.steps_open.get() { list(explorer) } else { String::new() };
+    let list = text(move || if explorer.steps_open.get() { list(explorer) } else { String::new() });
     let body = view! { <ol class="steps" on:click=press inner_html=list></ol> };
     modal(Modal { id: "steps", open: explorer.steps_open, title: "History of changes" }, body)
 }

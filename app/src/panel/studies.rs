@@ -15,6 +15,7 @@ use super::{questions, trace};
 use crate::browser::download::{closest, elements};
 use crate::browser::folder::known;
 use crate::explorer::{Explorer, NumbersOf};
+use crate::reaction::effect;
 use crate::study_client::{Errand, StudyClient, link_of};
 
 /// Places of the studies on the page.
@@ -29,7 +30,8 @@ impl Studies {
     #[must_use]
     pub fn new(explorer: Explorer) -> Self {
         let hosts = Study::ALL.map(|_| NodeRef::new());
-        Effect::new(move |client: Option<Rc<StudyClient>>| {
+        let mut client = None::<Rc<StudyClient>>;
+        effect(move || {
             let query = match explorer.shown() {
                 NumbersOf::Design => explorer.link(),
                 NumbersOf::LastLegal | NumbersOf::Preset => {
@@ -37,12 +39,11 @@ impl Studies {
                 }
             };
             let rests = explorer.rests();
-            let client = client.unwrap_or_else(|| {
+            let client = client.get_or_insert_with(|| {
                 let hosts = Study::ALL.into_iter().zip(hosts);
                 StudyClient::new(hosts, move |done| trace::hear(explorer, done))
             });
             client.follow(query, rests);
-            client
         });
         Self { explorer, hosts }
     }
@@ -72,7 +73,7 @@ impl Studies {
 /// there is no request.
 pub fn asked(study: Study, options: impl Fn() -> Option<String> + 'static) -> impl IntoView {
     let host = NodeRef::<Div>::new();
-    Effect::new(move || {
+    effect(move || {
         let (options, host) = (options(), host.get());
         let Some(client) = StudyClient::current() else { return };
         match (options, host) {

@@ -14,6 +14,7 @@ use present::timeline::of_plan::{TITLE, caption, read, scene, written};
 
 use crate::explorer::{Explorer, NumbersOf};
 use crate::timeline::{PLAN, Subject, frame};
+use crate::widget::part::text;
 
 /// The figure's id.
 const ID: &str = "timeline";
@@ -23,7 +24,7 @@ const NOTHING: &str = "This design breaks a rule, so it has no timeline.";
 
 /// From the explorer to its design's schedule alone.
 fn open_alone(explorer: Explorer) -> impl IntoView {
-    let address = move || format!("{SCHEDULE_OF_DESIGN_PATH}?{}", explorer.link());
+    let address = text(move || format!("{SCHEDULE_OF_DESIGN_PATH}?{}", explorer.link()));
     view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
 }
 

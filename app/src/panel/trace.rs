@@ -12,7 +12,9 @@ use web_sys::{File, RequestInit, Response};
 use crate::browser::download::{download, here};
 use crate::browser::folder::in_folder;
 use crate::explorer::Explorer;
+use crate::reaction::{effect, handler};
 use crate::study_client::{Done, Errand, StudyClient};
+use crate::widget::part::{IntoPart, Part, flag, live, maybe_text};
 
 /// Path of the stored traces.
 pub const PATH: &str = "/api/v1/traces";
@@ -23,25 +25,26 @@ const MAX_ERRORS: usize = 8;
 /// The file's button, and what is known of it.
 pub fn trace(explorer: Explorer) -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
-    let kept = RwSignal::new(None::<Result<(), String>>);
+    let kept = RwSignal::new(String::new());
     fetch_when_missing(explorer);
-    let opened = move |_| {
+    let opened = handler(move |_| {
         if let Some(file) = chosen(input) {
-            kept.set(None);
+            kept.set(String::new());
             read(explorer, file);
         }
-    };
-    let keep = move |_| {
+    });
+    let keep = handler(move |_| {
         let Some(file) = chosen(input) else { return };
         leptos::task::spawn_local(async move {
-            let outcome = post(&file).await.map(|_| ());
-            let _ = kept.try_set(Some(outcome));
+            let outcome = post(&file).await;
+            let _ = kept.try_set(kept_words(outcome));
         });
-    };
+    });
     let can_keep = move || {
         let at_hand = explorer.recorded.with(|recorded| matches!(recorded, Recorded::AtHand(_)));
-        at_hand && !in_folder() && kept.with(Option::is_none) && chosen(input).is_some()
+        at_hand && !in_folder() && kept.with(String::is_empty) && chosen(input).is_some()
     };
+    let outcome = maybe_text(move || Some(kept.get()).filter(|words| !words.is_empty()));
     view! {
         <section class="card trace" aria-label="Trace of expert loads">
             <label class="button">
@@ -57,32 +60,32 @@ pub fn trace(explorer: Explorer) -> impl IntoView {
             <p class="muted">
                 "CSV with step, layer, expert, tokens; JSON; Parquet goes through the server"
             </p>
-            <div role="status">{move || said(explorer)}</div>
-            <button type="button" class="button" hidden=move || !can_keep() on:click=keep>
+            <div role="status">{live(move || Some(said(explorer)))}</div>
+            <button type="button" class="button" hidden=flag(move || !can_keep()) on:click=keep>
                 "Keep it on this server, for links"
             </button>
-            <p role="status">{move || kept.get().map(kept_words)}</p>
+            <p role="status">{outcome}</p>
         </section>
     }
 }
 
-fn said(explorer: Explorer) -> Vec<impl IntoView> {
-    let paragraph = |words: String| view! { <p>{words}</p> };
-    explorer.recorded.with(|recorded| match recorded {
+fn said(explorer: Explorer) -> Part {
+    let said = explorer.recorded.with(|recorded| match recorded {
         Recorded::None => Vec::new(),
-        Recorded::Reading => vec![paragraph("Reading the trace …".to_owned())],
-        Recorded::AtHand(hash) => vec![paragraph(format!("Trace {hash} is loaded."))],
+        Recorded::Reading => vec!["Reading the trace …".to_owned()],
+        Recorded::AtHand(hash) => vec![format!("Trace {hash} is loaded.")],
         Recorded::Refused(errors) => {
             let more = errors.len().saturating_sub(MAX_ERRORS);
             let more = (more > 0).then(|| format!("and {more} more"));
-            errors.iter().take(MAX_ERRORS).cloned().chain(more).map(paragraph).collect()
+            errors.iter().take(MAX_ERRORS).cloned().chain(more).collect()
         }
-    })
+    });
+    said.into_iter().map(|words| view! { <p>{words}</p> }).collect::<Vec<_>>().part()
 }
 
-fn kept_words(outcome: Result<(), String>) -> String {
+fn kept_words(outcome: Result<String, String>) -> String {
     match outcome {
-        Ok(()) => "Kept: whoever opens a link to this design has its trace.".to_owned(),
+        Ok(_) => "Kept: whoever opens a link to this design has its trace.".to_owned(),
         Err(why) => format!("The server didn't keep it: {why}"),
     }
 }
@@ -151,7 +154,7 @@ pub fn hear(explorer: Explorer, done: Done) {
 /// Asks for what the trace does to a design that lacks it, and for the trace of a link that names
 /// one.
 fn fetch_when_missing(explorer: Explorer) {
-    Effect::new(move || {
+    effect(move || {
         let Some(design) = explorer.lacks_loads() else { return };
         let named = design.routing.trace.clone();
         match explorer.recorded.get() {

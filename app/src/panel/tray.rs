@@ -16,7 +16,9 @@ use crate::browser::download::closest;
 use crate::browser::folder::at;
 use crate::browser::pins;
 use crate::explorer::Explorer;
+use crate::reaction::{effect, handler};
 use crate::study_client::StudyClient;
+use crate::widget::part::{flag, text};
 
 /// State of the pins for the explorer's parts.
 #[derive(Clone, Copy)]
@@ -40,13 +42,13 @@ impl Tray {
             pinned.set(pins::read());
             drawn.set(pinned.get_untracked());
         };
-        Effect::new(move || {
+        effect(move || {
             let pins = pinned.with(Chosen::query);
             if let Some(client) = StudyClient::current() {
                 client.pin(pins);
             }
         });
-        Effect::new(move || {
+        effect(move || {
             read();
             // Another page of the same browser has pinned a design.
             let other = window_event_listener(ev::storage, move |_| read());
@@ -141,7 +143,7 @@ impl Tray {
                 data-act="pin"
                 title="Pin this design to compare it (p)"
                 aria-label="Pin this design"
-                on:click=move |_| self.pin()
+                on:click=handler(move |_| self.pin())
             >
                 "Pin"
             </button>
@@ -150,21 +152,21 @@ impl Tray {
 
     /// The bar; nothing of it is in view while nothing is pinned.
     pub fn bar(self) -> impl IntoView {
-        let is_empty = move || self.pinned.with(|pins| pins.designs.is_empty());
+        let is_empty = flag(move || self.pinned.with(|pins| pins.designs.is_empty()));
         view! {
             <section
                 class="tray"
                 aria-label="Pinned designs"
                 hidden=is_empty
-                on:click=move |event| self.press(&event)
-                on:change=move |event| self.rename(&event)
+                on:click=handler(move |event| self.press(&event))
+                on:change=handler(move |event| self.rename(&event))
             >
-                <ul inner_html=move || self.drawn.with(list)></ul>
-                <a class="button primary" title="Compare (c)" href=move || self.address()>
+                <ul inner_html=text(move || self.drawn.with(list))></ul>
+                <a class="button primary" title="Compare (c)" href=text(move || self.address())>
                     "Compare"
                 </a>
             </section>
-            <p class="visually-hidden" role="status">{move || self.said.get()}</p>
+            <p class="visually-hidden" role="status">{text(move || self.said.get())}</p>
         }
     }
 }

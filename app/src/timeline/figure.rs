@@ -12,6 +12,8 @@ use leptos::prelude::*;
 use present::timeline::{Scene, server_html};
 
 use super::widget::Live;
+use crate::reaction::effect;
+use crate::widget::part::{maybe_text, text};
 
 /// The attribute of a figure that a module draws.
 pub(super) const LIVE: &str = "data-live";
@@ -50,21 +52,18 @@ pub fn timeline(spec: TimelineFigure) -> impl IntoView {
     let TimelineFigure { id, title, caption, show, changes } = spec;
     let figure = NodeRef::<html::Figure>::new();
     let shown = show.clone();
-    Effect::new(move |live: Option<Option<Live>>| {
+    let mut live = None::<Live>;
+    effect(move || {
         changes.get();
-        match live.flatten() {
-            Some(live) => {
-                live.change();
-                Some(live)
-            }
-            None => {
-                let show = shown.clone();
-                let show = Rc::new(move || untrack(|| show()));
-                let caption = Rc::new(move || caption.get_untracked());
-                let figure = web_sys::Element::from(figure.get()?);
-                Live::new(&figure, Subject { id, title, caption, show })
-            }
+        if let Some(live) = &live {
+            return live.change();
         }
+        let Some(figure) = figure.get() else { return };
+        let show = shown.clone();
+        let show = Rc::new(move || untrack(|| show()));
+        let caption = Rc::new(move || caption.get_untracked());
+        let figure = web_sys::Element::from(figure);
+        live = Live::new(&figure, Subject { id, title, caption, show });
     });
     frame((id, title), caption, || None, move || show(), figure)
 }
@@ -91,12 +90,12 @@ pub fn frame(
             class="figure card timeline"
             aria-labelledby=heading
             id=id
-            data-plan=plan
+            data-plan=maybe_text(plan)
             node_ref=node
         >
             <figcaption>
                 <h2 id=heading.clone()>{title}</h2>
-                <p>{move || caption.get()}</p>
+                <p>{text(move || caption.get())}</p>
             </figcaption>
             <div class="timeline-body" inner_html=first></div>
         </figure>

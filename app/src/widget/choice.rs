@@ -1,37 +1,16 @@
 //! Controls for names and flags: a list to pick from, a tick box, several tick boxes.
 
-use leptos::either::Either;
 use leptos::prelude::*;
-use present::words::name;
 
-use crate::browser::on_server;
-
-/// An entry of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// The value.
-    pub value: String,
-    /// Label for people.
-    pub label: String,
-    /// Whether it can be picked.
-    pub enabled: bool,
-}
-
-/// Entries under a heading; an empty heading shows none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Items {
-    /// The heading.
-    pub heading: String,
-    /// The entries.
-    pub items: Vec<Item>,
-}
+use super::part::{flag, text, truth};
+use crate::reaction::handler;
 
 /// Inputs of a list.
 pub struct Select {
     /// The id that its `<label>` refers to.
     pub id: String,
-    /// The entries, under their headings.
-    pub groups: Vec<Items>,
+    /// The entries, as HTML.
+    pub options: String,
     /// The current value.
     pub value: Signal<String>,
     /// Whether the value is in conflict with others.
@@ -46,41 +25,19 @@ pub struct Select {
 
 /// Draws a list to pick one entry from.
 pub fn select(spec: Select) -> impl IntoView {
-    let Select { id, groups, value, invalid, described_by, locked, on_pick } = spec;
-    let groups: Vec<_> = groups
-        .into_iter()
-        .map(|group| {
-            let items: Vec<_> = group.items.into_iter().map(|item| option(item, value)).collect();
-            if group.heading.is_empty() {
-                Either::Left(items)
-            } else {
-                Either::Right(view! { <optgroup label=group.heading>{items}</optgroup> })
-            }
-        })
-        .collect();
+    let Select { id, options, value, invalid, described_by, locked, on_pick } = spec;
     view! {
         <select
             class="select"
             id=id
             autocomplete="off"
-            prop:value=move || value.get()
-            disabled=move || locked.get()
-            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            inner_html=options
+            prop:value=text(move || value.get())
+            disabled=flag(move || locked.get())
+            aria-invalid=truth(move || invalid.get())
             aria-describedby=described_by
-            on:change=move |event| on_pick.run(event_target_value(&event))
-        >
-            {groups}
-        </select>
-    }
-}
-
-fn option(item: Item, value: Signal<String>) -> impl IntoView {
-    let selected = value.with_untracked(|value| *value == item.value);
-    // The page's text stays when the browser takes it over, so that only the server needs names.
-    let name = (item.label == item.value).then(|| on_server(|| name::value(&item.value)));
-    let label = name.flatten().unwrap_or(item.label);
-    view! {
-        <option value=item.value selected=selected disabled=!item.enabled>{label}</option>
+            on:change=handler(move |event| on_pick.run(event_target_value(&event)))
+        ></select>
     }
 }
 
@@ -110,11 +67,11 @@ pub fn tick_box(spec: TickBox) -> impl IntoView {
             id=id
             autocomplete="off"
             checked=ticked.get_untracked()
-            prop:checked=move || ticked.get()
-            disabled=move || locked.get()
-            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            prop:checked=flag(move || ticked.get())
+            disabled=flag(move || locked.get())
+            aria-invalid=truth(move || invalid.get())
             aria-describedby=described_by
-            on:change=move |event| on_tick.run(event_target_checked(&event))
+            on:change=handler(move |event| on_tick.run(event_target_checked(&event)))
         />
     }
 }
@@ -146,9 +103,11 @@ pub fn chips(spec: Chips) -> impl IntoView {
                         type="checkbox"
                         autocomplete="off"
                         checked=untrack(is_ticked)
-                        prop:checked=is_ticked
-                        disabled=move || locked.get()
-                        on:change=move |event| on_tick.run((name, event_target_checked(&event)))
+                        prop:checked=flag(is_ticked)
+                        disabled=flag(move || locked.get())
+                        on:change=handler(move |event| {
+                            on_tick.run((name, event_target_checked(&event)));
+                        })
                     />
                     {*name}
                 </label>

@@ -6,6 +6,8 @@ use leptos::wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::icon::{Icon, icon};
+use super::part::{IntoPart, Live, Part, text, while_so};
+use crate::reaction::{effect, handler, memo};
 
 /// Inputs of a side panel.
 #[derive(Clone, Copy)]
@@ -21,27 +23,25 @@ pub struct SidePanel {
 }
 
 /// Draws a panel beside the page, which goes on; nothing of it is there while it is closed.
-pub fn side_panel<V: IntoView + 'static>(
-    spec: SidePanel,
-    body: impl Fn() -> V + Send + 'static,
-) -> impl IntoView {
+pub fn side_panel(spec: SidePanel, body: impl Fn() -> Part + Send + 'static) -> Live {
     let SidePanel { id, open, title, on_close } = spec;
-    let open = Memo::new(move |_| open.get());
+    let open = memo(move || open.get());
     let heading = NodeRef::<html::H2>::new();
     let opener = StoredValue::new_local(None::<HtmlElement>);
-    Effect::new(move |was_open: Option<bool>| {
+    let mut was_open = false;
+    effect(move || {
         let is_open = open.get();
-        if is_open && was_open != Some(true) {
+        if is_open && !was_open {
             let focused = document().active_element();
             opener.set_value(focused.and_then(|element| element.dyn_into().ok()));
         } else if !is_open && let Some(Some(opener)) = opener.try_update_value(Option::take) {
             // Focus fails only on an element that is gone.
             let _ = opener.focus();
         }
-        is_open
+        was_open = is_open;
     });
     // Runs once the heading is in the page.
-    Effect::new(move || {
+    effect(move || {
         if let Some(heading) = heading.get() {
             let _ = heading.focus();
         }
@@ -53,15 +53,16 @@ pub fn side_panel<V: IntoView + 'static>(
             <aside id=id class=id aria-labelledby=title_id>
                 <div class="dialog-head">
                     <h2 id=title_id.clone() tabindex="-1" node_ref=heading>
-                        {move || title.get()}
+                        {text(move || title.get())}
                     </h2>
                     {close_button(on_close)}
                 </div>
                 <div class="dialog-body">{body()}</div>
             </aside>
         }
+        .part()
     };
-    move || open.get().then(&panel)
+    while_so(open.into(), panel)
 }
 
 /// Inputs of a modal dialog.
@@ -79,7 +80,7 @@ pub struct Modal {
 pub fn modal(spec: Modal, body: impl IntoView) -> impl IntoView {
     let Modal { id, open, title } = spec;
     let node = NodeRef::<html::Dialog>::new();
-    Effect::new(move || {
+    effect(move || {
         let wanted = open.get();
         let Some(dialog) = node.get() else { return };
         if wanted && !dialog.open() {
@@ -96,7 +97,7 @@ pub fn modal(spec: Modal, body: impl IntoView) -> impl IntoView {
             class=format!("{id}-dialog")
             node_ref=node
             aria-labelledby=title_id
-            on:close=move |_| open.set(false)
+            on:close=handler(move |_| open.set(false))
         >
             <div class="dialog-head">
                 <h2 id=title_id.clone()>{title}</h2>
@@ -113,7 +114,7 @@ fn close_button(on_close: Callback<()>) -> impl IntoView {
             type="button"
             class="button icon-button"
             aria-label="Close"
-            on:click=move |_| on_close.run(())
+            on:click=handler(move |_| on_close.run(()))
         >
             {icon(Icon::Close)}
         </button>

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::reaction::effect;
 use leptos::html::{Details, Div};
 use leptos::prelude::*;
 use present::html;
@@ -78,15 +79,15 @@ pub fn figure(spec: Figure) -> impl IntoView {
         width.set_value(0);
         later.run(());
     });
-    Effect::new(move || {
+    effect(move || {
         changes.get();
         later.run(());
     });
-    Effect::new(move || {
+    effect(move || {
         room.get();
         resized.run(());
     });
-    Effect::new(move || {
+    effect(move || {
         let listener = window_event_listener(leptos::ev::resize, move |_| resized.run(()));
         on_cleanup(move || listener.remove());
     });

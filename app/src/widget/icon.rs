@@ -1,6 +1,7 @@
 //! Line icons, drawn with the colour of the text around them.
 
 use leptos::prelude::*;
+use leptos::tachys::html::InertElement;
 
 /// The icons of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,9 +82,13 @@ impl Icon {
 
 /// Draws an icon; its meaning has to be beside it or in the button's label.
 pub fn icon(icon: Icon) -> impl IntoView {
-    view! {
-        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-            <path d=icon.path()></path>
-        </svg>
-    }
+    InertElement::new(written(icon))
+}
+
+/// The icon as text.
+#[must_use]
+pub fn written(icon: Icon) -> String {
+    let head = "<svg class=\"icon\" viewBox=\"0 0 16 16\" width=\"16\" height=\"16\" \
+                aria-hidden=\"true\"><path d=\"";
+    [head, icon.path(), "\"></path></svg>"].concat()
 }

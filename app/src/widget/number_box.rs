@@ -4,6 +4,9 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::part::{flag, text, truth};
+use crate::reaction::{effect, handler};
+
 /// Kind of entry that may be typed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
@@ -50,7 +53,7 @@ pub fn number_box(spec: NumberBox) -> impl IntoView {
     let NumberBox { refused, locked, on_type, on_step, on_done, .. } = spec;
     let node = NodeRef::<html::Input>::new();
     // Not an attribute: the box must also follow when a refused text is taken back.
-    Effect::new(move || {
+    effect(move || {
         let (value, refused) = (value.get(), refused.get());
         if !refused
             && let Some(input) = node.get()
@@ -77,7 +80,7 @@ pub fn number_box(spec: NumberBox) -> impl IntoView {
             on_type.run(text);
         }
     };
-    let step_by_key = move |event: ev::KeyboardEvent| {
+    let step_by_key = handler(move |event: ev::KeyboardEvent| {
         let up = match event.key().as_str() {
             "ArrowUp" => true,
             "ArrowDown" => false,
@@ -87,7 +90,7 @@ pub fn number_box(spec: NumberBox) -> impl IntoView {
             event.prevent_default();
             on_step.run(up);
         }
-    };
+    });
     view! {
         <input
             type=kind
@@ -102,22 +105,22 @@ pub fn number_box(spec: NumberBox) -> impl IntoView {
             max=max
             step=step
             value=value.get_untracked()
-            placeholder=move || placeholder.get()
-            disabled=move || locked.get()
-            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            placeholder=text(move || placeholder.get())
+            disabled=flag(move || locked.get())
+            aria-invalid=truth(move || invalid.get())
             aria-describedby=described_by
-            on:input=move |_| {
+            on:input=handler(move |_| {
                 if typed_live {
                     typed();
                 }
-            }
-            on:change=move |_| {
+            })
+            on:change=handler(move |_| {
                 if !typed_live {
                     typed();
                 }
                 on_done.run(());
-            }
-            on:blur=move |_| on_done.run(())
+            })
+            on:blur=handler(move |_| on_done.run(()))
             on:keydown=step_by_key
         />
     }

@@ -8,11 +8,14 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use leptos::tachys::html::InertElement;
 use leptos::tachys::html::attribute::Attribute;
 use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
 use leptos::tachys::hydration::Cursor;
 use leptos::tachys::renderer::types::{Element, Node};
 use leptos::tachys::view::{Mountable, Position, PositionState};
+
+use crate::browser::on_server;
 
 /// A view whose type is forgotten.
 pub struct Part(Box<dyn View + Send>);
@@ -22,6 +25,10 @@ pub type Live = Box<dyn FnMut() -> Option<Part> + Send>;
 
 /// A text that follows what it reads.
 pub type Text = Box<dyn FnMut() -> String + Send>;
+
+/// A text that is there only sometimes. The server writes an empty one as a space, and none as
+/// nothing.
+pub type MaybeText = Box<dyn FnMut() -> Option<String> + Send>;
 
 /// A flag that follows what it reads.
 pub type Flag = Box<dyn FnMut() -> bool + Send>;
@@ -60,6 +67,16 @@ pub fn text(make: impl FnMut() -> String + Send + 'static) -> Text {
     Box::new(make)
 }
 
+/// A text that is there only sometimes.
+pub fn maybe_text(make: impl FnMut() -> Option<String> + Send + 'static) -> MaybeText {
+    Box::new(make)
+}
+
+/// A flag as attributes of accessibility have it: `true` or `false`.
+pub fn truth(is_so: impl Fn() -> bool + Send + 'static) -> Text {
+    text(move || (if is_so() { "true" } else { "false" }).to_owned())
+}
+
 /// A flag that follows what it reads.
 pub fn flag(make: impl FnMut() -> bool + Send + 'static) -> Flag {
     Box::new(make)
@@ -78,6 +95,12 @@ fn keyed(
     one: Arc<dyn Fn(u64) -> Part + Send + Sync>,
 ) -> Part {
     view! { <For each=keys key=|key| *key children=move |(of, _)| one(of)/> }.part()
+}
+
+/// An element that only the server writes: taking a page over leaves it as it is, and no module
+/// carries what makes it.
+pub fn island(write: impl FnOnce() -> String) -> InertElement {
+    InertElement::new(on_server(write))
 }
 
 /// Interface of a view without its type.

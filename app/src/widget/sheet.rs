@@ -4,13 +4,16 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
+use crate::reaction::effect;
+
 /// Brings the focus onto the sheet of that id when the control that raises it opens it, and back to
 /// that control when the sheet closes with the focus inside.
 ///
 /// The control is the one whose `aria-controls` names the sheet. On a wide page, where the sheet is
 /// always open, it isn't in view and gets no focus.
 pub fn guide_focus(id: &'static str, open: RwSignal<bool>) {
-    Effect::new(move |was_open: Option<bool>| {
+    let mut was_open = None;
+    effect(move || {
         let is_open = open.get();
         let sheet = document().get_element_by_id(id);
         let control = document().query_selector(&format!("[aria-controls={id}]")).ok().flatten();
@@ -24,7 +27,7 @@ pub fn guide_focus(id: &'static str, open: RwSignal<bool>) {
                 focus(&control);
             }
         }
-        is_open
+        was_open = Some(is_open);
     });
 }
 

@@ -4,6 +4,9 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::part::flag;
+use crate::reaction::{effect, handler};
+
 /// Shift and an arrow move this far.
 const STRIDE: usize = 10;
 
@@ -32,7 +35,7 @@ pub fn slider(spec: Slider) -> impl IntoView {
     let Slider { label, count, position, text, locked, on_use, on_move, on_hold } = spec;
     let node = NodeRef::<html::Input>::new();
     // One effect and not three attributes: the browser clamps a value to the maximum of that time.
-    Effect::new(move || {
+    effect(move || {
         let (count, position, text) = (count.get(), position.get(), text.get());
         if let Some(input) = node.get().filter(|_| count > 0) {
             input.set_max(&count.saturating_sub(1).to_string());
@@ -48,7 +51,7 @@ pub fn slider(spec: Slider) -> impl IntoView {
             input.set_value(&position.get_untracked().to_string());
         }
     };
-    let stride = move |event: ev::KeyboardEvent| {
+    let stride = handler(move |event: ev::KeyboardEvent| {
         if !event.shift_key() {
             return;
         }
@@ -60,35 +63,35 @@ pub fn slider(spec: Slider) -> impl IntoView {
         };
         event.prevent_default();
         on_move.run(next.min(count.get_untracked().saturating_sub(1)));
-    };
+    });
     view! {
         <input
             type="range"
             class="slider"
             node_ref=node
             autocomplete="off"
-            disabled=move || locked.get()
+            disabled=flag(move || locked.get())
             min="0"
             step="1"
             max=count.get_untracked().saturating_sub(1)
             value=position.get_untracked()
             aria-label=label
             aria-valuetext=text.get_untracked()
-            on:input=move |event| {
+            on:input=handler(move |event: ev::Event| {
                 if let Ok(position) = event_target_value(&event).parse() {
                     on_move.run(position);
                 }
-            }
+            })
             on:keydown=stride
-            on:focus=move |_| on_use.run(())
-            on:pointerenter=move |_| on_use.run(())
-            on:pointerdown=move |_| {
+            on:focus=handler(move |_| on_use.run(()))
+            on:pointerenter=handler(move |_| on_use.run(()))
+            on:pointerdown=handler(move |_| {
                 on_use.run(());
                 on_hold.run(true);
-            }
-            on:change=move |_| let_go()
-            on:pointerup=move |_| let_go()
-            on:pointercancel=move |_| let_go()
+            })
+            on:change=handler(move |_| let_go())
+            on:pointerup=handler(move |_| let_go())
+            on:pointercancel=handler(move |_| let_go())
         />
     }
 }

@@ -5,8 +5,9 @@ use std::fmt;
 use model::design::KnobId;
 use model::ground::text::closest;
 use model::metric::{MetricAddress, MetricId, Regime};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
+use crate::json::{Read, Tree, deserialize_by_tree};
 use crate::person::Seq;
 
 /// Subject of a comment, by ids that last.
@@ -134,12 +135,13 @@ impl Serialize for Anchor {
     }
 }
 
-impl<'de> Deserialize<'de> for Anchor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+impl Read for Anchor {
+    fn read(tree: Tree) -> Result<Self, String> {
+        Self::parse(&String::read(tree)?).map_err(|wrong| wrong.to_string())
     }
 }
+
+deserialize_by_tree!(Anchor);
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Anchor {

@@ -1,19 +1,18 @@
 //! What can be done in a session.
 
-use std::fmt;
-
-use serde::de::{Error, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
 use crate::anchor::Anchor;
-use crate::fields::read_by_kind;
+use crate::json::{
+    Read, Tree, deserialize_by_tree, read_by_kind, read_by_name, read_fields, unexpected,
+};
 use crate::person::Seq;
 
 /// Something to do, or, in an event, what was done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReviewChange", !try_from, deny_unknown_fields))]
-#[serde(tag = "kind", rename_all = "snake_case", try_from = "ChangeFields")]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewChange", deny_unknown_fields))]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Change {
     /// The session begins. Only the server does that.
     Create {
@@ -161,7 +160,7 @@ impl Change {
 }
 
 /// A knob and what it is set to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewSetting"))]
 #[serde(deny_unknown_fields)]
@@ -173,7 +172,7 @@ pub struct Setting {
 }
 
 /// A design as somebody saw it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewSaid"))]
 #[serde(deny_unknown_fields)]
@@ -201,44 +200,23 @@ pub enum SaidValue {
     Text(String),
 }
 
-impl<'de> Deserialize<'de> for SaidValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ReadValue)
+impl Read for SaidValue {
+    fn read(tree: Tree) -> Result<Self, String> {
+        match tree {
+            Tree::Flag(flag) => Ok(Self::Flag(flag)),
+            Tree::Whole(_) | Tree::Real(_) => f64::read(tree).map(Self::Number),
+            Tree::Text(text) => Ok(Self::Text(text)),
+            Tree::Null | Tree::List(_) | Tree::Object(_) => {
+                Err(unexpected("a flag, a number or a text"))
+            }
+        }
     }
 }
 
-struct ReadValue;
-
-impl Visitor<'_> for ReadValue {
-    type Value = SaidValue;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a flag, a number or a text")
-    }
-
-    fn visit_bool<E: Error>(self, flag: bool) -> Result<SaidValue, E> {
-        Ok(SaidValue::Flag(flag))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<SaidValue, E> {
-        Ok(SaidValue::Number(number as f64))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<SaidValue, E> {
-        Ok(SaidValue::Number(number as f64))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<SaidValue, E> {
-        Ok(SaidValue::Number(number))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<SaidValue, E> {
-        Ok(SaidValue::Text(text.to_owned()))
-    }
-}
+deserialize_by_tree!(SaidValue);
 
 /// Outcome of a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewOutcome"))]
 #[serde(rename_all = "snake_case")]
@@ -276,30 +254,33 @@ impl Outcome {
     }
 }
 
+read_fields! {
+    Setting, strict: true { knob, value }
+    Said, strict: true { link, model_version, value }
+}
+
+read_by_name! {
+    Outcome { "approve" => Approve, "reject" => Reject, "needs_work" => NeedsWork }
+}
+
 read_by_kind! {
-    #[serde(deny_unknown_fields)]
-    ChangeFields {
-        name: String, link: String, settings: Vec<Setting>, candidate: Seq, reason: String,
-        proposal: Seq, anchor: Anchor, text: String, said: Said, thread: Seq, question: Seq,
-        outcome: Outcome, on: Said,
-    }
-    ChangeKind of Change, strict: true
-    Create { name, link }
-    Rename { name }
-    Set { settings }
-    Open { link }
-    Pin { name; link }
-    Unpin { candidate }
-    Propose { settings, reason; link }
-    Withdraw { proposal }
-    Accept { proposal }
-    Reject { proposal, reason }
-    Comment { anchor, text; said }
-    Reply { thread, text }
-    Resolve { thread }
-    Reopen { thread }
-    Ask { text }
-    Answer { question, text }
-    AskAgain { question }
-    Decide { outcome, reason; on }
+    Change, strict: true
+    "create" => Create { name, link }
+    "rename" => Rename { name }
+    "set" => Set { settings }
+    "open" => Open { link }
+    "pin" => Pin { name, link }
+    "unpin" => Unpin { candidate }
+    "propose" => Propose { settings, reason, link }
+    "withdraw" => Withdraw { proposal }
+    "accept" => Accept { proposal }
+    "reject" => Reject { proposal, reason }
+    "comment" => Comment { anchor, text, said }
+    "reply" => Reply { thread, text }
+    "resolve" => Resolve { thread }
+    "reopen" => Reopen { thread }
+    "ask" => Ask { text }
+    "answer" => Answer { question, text }
+    "ask_again" => AskAgain { question }
+    "decide" => Decide { outcome, reason, on }
 }

@@ -1,12 +1,13 @@
 //! What has happened.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::change::Change;
+use crate::json::read_fields;
 use crate::person::{Person, Seq};
 
 /// Something that has happened. It is never changed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewEvent"))]
 pub struct Event {
@@ -20,4 +21,8 @@ pub struct Event {
     pub op: String,
     /// Change that it makes.
     pub change: Change,
+}
+
+read_fields! {
+    Event, strict: false { seq, at_millis, by, op, change }
 }

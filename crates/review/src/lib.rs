@@ -16,12 +16,12 @@
 //! Nothing here knows a clock, a socket or a file.
 #![deny(missing_docs)]
 
+pub mod json;
 mod role;
 mod refusal;
 mod text;
 mod person;
 mod anchor;
-mod fields;
 mod change;
 mod event;
 mod room;

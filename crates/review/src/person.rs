@@ -1,13 +1,15 @@
 //! Persons in a session, and the numbers that its events have.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::json::read_fields;
 
 /// The number of an event in its session, from 1 on. What an event makes, such as a thread, is
 /// called by its number.
 pub type Seq = u64;
 
 /// Someone in a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewPerson"))]
 pub struct Person {
@@ -19,4 +21,8 @@ pub struct Person {
     /// Has a proxy vouched for the name?
     #[serde(default)]
     pub is_vouched: bool,
+}
+
+read_fields! {
+    Person, strict: false { id, name; is_vouched }
 }

@@ -1,21 +1,23 @@
 //! Why a change isn't taken.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::json::{read_by_name, read_fields};
 
 /// Why a change isn't taken, for the person who asked for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// Kind of the reason.
     pub cause: Cause,
     /// Reason, in a sentence.
     pub detail: String,
     /// Values that would be accepted, closest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
 }
 
 /// The kinds of reasons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The link doesn't allow it.
@@ -53,3 +55,14 @@ impl std::fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+read_fields! {
+    Refusal, strict: false { cause, detail; nearest }
+}
+
+read_by_name! {
+    Cause {
+        "role" => Role, "missing" => Missing, "invalid" => Invalid, "settled" => Settled,
+        "full" => Full,
+    }
+}

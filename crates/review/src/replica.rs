@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use model::design::link;
 use model::design::{Design, KnobId};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::change::{Change, Setting};
 use crate::event::Event;
+use crate::json::read_fields;
 use crate::person::{Person, Seq};
 use crate::room::{Room, apply_settings};
 
@@ -30,12 +31,16 @@ pub struct Replica {
 }
 
 /// A change that isn't confirmed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unsent {
     /// Name that this client gives it.
     pub op: String,
     /// The change.
     pub change: Change,
+}
+
+read_fields! {
+    Unsent, strict: false { op, change }
 }
 
 /// An edit of the working design by this client, with the way back.

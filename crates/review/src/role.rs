@@ -1,9 +1,11 @@
 //! What the holder of a link may do.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::json::read_by_name;
 
 /// Rights of a link's holder; each may do what those before it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewRole"))]
 #[serde(rename_all = "snake_case")]
@@ -62,4 +64,8 @@ impl std::fmt::Display for Role {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
+}
+
+read_by_name! {
+    Role { "view" => View, "comment" => Comment, "edit" => Edit, "own" => Own }
 }

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::design::link;
 use model::design::{Design, KnobId};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::anchor::Anchor;
 use crate::change::{Change, Outcome, Said, Setting};
 use crate::event::Event;
-use crate::fields::read_by_kind;
+use crate::json::{Read, Tree, read_by_kind, read_fields};
 use crate::person::{Person, Seq};
 
 /// State of a session after its events up to one of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewRoom"))]
 pub struct Room {
@@ -24,7 +24,7 @@ pub struct Room {
     /// When it began, in milliseconds since 1970.
     pub began_at_millis: u64,
     /// The working design. It may break rules, as it may while one person works on it.
-    #[serde(serialize_with = "write_design", deserialize_with = "read_design")]
+    #[serde(serialize_with = "write_design")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub design: Design,
     /// Last edit of each knob, by its id, since the working design was opened.
@@ -42,7 +42,7 @@ pub struct Room {
 }
 
 /// An edit: its author and time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewEdited"))]
 pub struct Edited {
@@ -53,7 +53,7 @@ pub struct Edited {
 }
 
 /// A design that was kept.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewCandidate"))]
 pub struct Candidate {
@@ -72,7 +72,7 @@ pub struct Candidate {
 }
 
 /// A suggested change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewProposal"))]
 pub struct Proposal {
@@ -93,10 +93,10 @@ pub struct Proposal {
 }
 
 /// State of a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReviewProposalState", !try_from))]
-#[serde(tag = "kind", rename_all = "snake_case", try_from = "StateFields")]
+#[cfg_attr(feature = "schema", schemars(rename = "ReviewProposalState"))]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProposalState {
     /// Nothing yet.
     Open,
@@ -121,7 +121,7 @@ pub enum ProposalState {
 }
 
 /// Something that somebody wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewNote"))]
 pub struct Note {
@@ -136,7 +136,7 @@ pub struct Note {
 }
 
 /// A discussion.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewThread"))]
 pub struct Thread {
@@ -159,7 +159,7 @@ impl Thread {
 }
 
 /// A question of the agenda.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewQuestion"))]
 pub struct Question {
@@ -172,7 +172,7 @@ pub struct Question {
 }
 
 /// A decision. It is never changed; a later one may say otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReviewDecision"))]
 pub struct Decision {
@@ -353,7 +353,7 @@ impl Room {
 
     /// The names of all whose doing is in the room, each once.
     #[must_use]
-    pub fn names(&self) -> BTreeSet<&str> {
+    pub fn names(&self) -> BTreeSet<String> {
         fn of(note: &Note) -> &str {
             &note.by.name
         }
@@ -365,7 +365,9 @@ impl Room {
         let asked = questions.flat_map(|it| std::iter::once(&it.asked).chain(&it.answers)).map(of);
         let decisions = self.decisions.iter().map(|decision| decision.by.name.as_str());
         let all = edits.chain(candidates).chain(proposals).chain(threads).chain(asked);
-        all.chain(decisions).filter(|name| !name.is_empty()).collect()
+        let mut names = BTreeSet::new();
+        names.extend(all.chain(decisions).filter(|name| !name.is_empty()).map(str::to_owned));
+        names
     }
 
     /// The link of the working design.
@@ -399,15 +401,30 @@ fn write_design<S: Serializer>(design: &Design, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(&link::encode(design))
 }
 
-fn read_design<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
-    String::deserialize(deserializer).map(|link| link::salvage(&link).0)
+impl Read for Design {
+    fn read(tree: Tree) -> Result<Self, String> {
+        String::read(tree).map(|link| link::salvage(&link).0)
+    }
+}
+
+read_fields! {
+    Room, strict: false {
+        seq, name, began_at_millis, design, edited, candidates, proposals, threads, questions,
+        decisions
+    }
+    Edited, strict: false { by, seq }
+    Candidate, strict: false { seq, at_millis, by, name, link, out }
+    Proposal, strict: false { seq, at_millis, by, settings, reason, link, state }
+    Note, strict: false { seq, at_millis, by, text }
+    Thread, strict: false { anchor, said, notes, resolved }
+    Question, strict: false { asked, answers, is_answered }
+    Decision, strict: false { seq, at_millis, by, outcome, reason, on }
 }
 
 read_by_kind! {
-    StateFields { by: Person, seq: Seq, reason: String }
-    StateKind of ProposalState, strict: false
-    Open {}
-    Accepted { by, seq }
-    Rejected { by, seq, reason }
-    Withdrawn {}
+    ProposalState, strict: false
+    "open" => Open {}
+    "accepted" => Accepted { by, seq }
+    "rejected" => Rejected { by, seq, reason }
+    "withdrawn" => Withdrawn {}
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};
 use crate::event::Event;
-use crate::fields::read_by_kind;
+use crate::json::{read_by_kind, read_fields};
 use crate::person::{Person, Seq};
 use crate::refusal::Refusal;
 use crate::role::Role;
@@ -68,8 +68,8 @@ pub enum Ask {
 }
 
 /// Message of the server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", try_from = "TellFields")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Tell {
     /// The answer to [`Ask::Hello`].
     Welcome {
@@ -140,14 +140,14 @@ pub enum Tell {
         /// Whether the client may try again.
         again: bool,
         /// Whether the session was deleted; absent if it wasn't.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         deleted: Option<bool>,
     },
 }
 
 /// Where a client goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", try_from = "StartFields")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Start {
     /// With the whole room.
     Room {
@@ -162,7 +162,7 @@ pub enum Start {
 }
 
 /// Someone who is there.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Presence {
     /// Their connection.
     pub connection: u64,
@@ -175,26 +175,24 @@ pub struct Presence {
 }
 
 /// Place of a person in the page.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct At {
     /// The part of the page, by its id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
     /// The knob that they edit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub knob: Option<String>,
     /// A point over a chart, in the chart's data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
     /// The connection that they follow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub follows: Option<u64>,
 }
 
 /// A point over a chart: in data, not in pixels, as every screen is another one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cursor {
     /// The chart, by its id.
     pub chart: String,
@@ -205,28 +203,27 @@ pub struct Cursor {
 }
 
 read_by_kind! {
-    StartFields { room: Box<Room>, events: Vec<Event> }
-    StartKind of Start, strict: false
-    Room { room }
-    Events { events }
+    Start, strict: false
+    "room" => Room { room }
+    "events" => Events { events }
+}
+
+read_fields! {
+    Presence, strict: false { connection, person, role, at }
+    At, strict: true { view, knob, cursor, follows }
+    Cursor, strict: true { chart, x, y }
 }
 
 read_by_kind! {
-    TellFields {
-        connection: u64, you: Person, role: Role, model_version: String, start: Start,
-        people: Vec<Presence>, event: Box<Event>, room: Box<Room>, op: String, why: Refusal,
-        presence: Presence, setting: Setting, at: At, detail: String, again: bool,
-        deleted: bool,
-    }
-    TellKind of Tell, strict: false
-    Welcome { connection, you, role, model_version, start, people }
-    Event { event }
-    Snapshot { room }
-    Refused { op, why }
-    Present { presence }
-    Gone { connection }
-    Preview { connection; setting }
-    Bring { connection, at }
-    Mistake { detail }
-    Ended { detail, again; deleted }
+    Tell, strict: false
+    "welcome" => Welcome { connection, you, role, model_version, start, people }
+    "event" => Event { event }
+    "snapshot" => Snapshot { room }
+    "refused" => Refused { op, why }
+    "present" => Present { presence }
+    "gone" => Gone { connection }
+    "preview" => Preview { connection, setting }
+    "bring" => Bring { connection, at }
+    "mistake" => Mistake { detail }
+    "ended" => Ended { detail, again, deleted }
 }

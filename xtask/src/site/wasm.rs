@@ -125,6 +125,10 @@ fn short_paths(workspace: &Workspace) -> Result<String> {
     Ok(format!("target.{TARGET}.rustflags=[{flags}]"))
 }
 
+/// Functions with this in their names belong to streams of requests, which leptos brings and no
+/// page makes: as long as they are exported, no optimiser may leave them out.
+const UNUSED: &str = "intounderlying";
+
 /// Writes a module's JavaScript glue. Names of functions stay where wasm-opt is to read them.
 pub(crate) fn bind(
     workspace: &Workspace,
@@ -137,15 +141,20 @@ pub(crate) fn bind(
     if directory.exists() {
         fs::remove_dir_all(&directory)?;
     }
-    Bindgen::new()
+    let mut bound = Bindgen::new()
         .input_path(compiled)
         .out_name(name)
         .web(true)?
         .typescript(false)
         .remove_name_section(matches!(quality, Quality::Draft))
         .remove_producers_section(true)
-        .generate(&directory)
+        .generate_output()
         .context("wasm-bindgen failed")?;
+    let exports = &mut bound.wasm_mut().exports;
+    let unused = exports.iter().filter(|it| it.name.contains(UNUSED)).map(|it| it.id());
+    let unused: Vec<_> = unused.collect();
+    unused.into_iter().for_each(|export| exports.delete(export));
+    bound.emit(&directory).context("wasm-bindgen's output can't be written")?;
     Ok(Parts {
         name: name.clone(),
         wasm: directory.join(format!("{name}_bg.wasm")),

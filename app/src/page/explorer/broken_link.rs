@@ -1,6 +1,7 @@
 //! The page of a link that doesn't decode: what is wrong, and links that open.
 
 use leptos::prelude::*;
+use maud::{Markup, html};
 use model::catalogue::preset::Preset;
 use model::design::Design;
 use model::design::link;
@@ -9,53 +10,55 @@ use present::format::counted;
 use present::site::Page;
 use present::words::name;
 
+use crate::browser::on_server;
 use crate::panel::header;
 
-/// Says what is wrong with a link.
+/// Says what is wrong with a link. Nothing of it changes: the browser leaves it as it is.
 pub(super) fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
-    let items: Vec<_> = errors.iter().map(item).collect();
-    let rest = openable_rest(raw).map(|design| {
-        let query = link::encode(&design);
-        let changed = design.changed().len();
-        view! {
-            <p>
-                <a class="button primary" href=format!("/?{query}")>"Open the rest of the link"</a>
-                " "
-                {format!(
-                    "{} with {}",
-                    name::title(&design),
-                    counted(changed as u64, "changed knob", "changed knobs"),
-                )}
-            </p>
-        }
-    });
-    let first = format!("/?v=1&preset={}", Preset::DEFAULT_ID);
+    let content = on_server(|| content(raw, errors));
     view! {
         {header::beside(Page::Explorer, "reading", "Skip to the content")}
-        <main id="reading" class="broken-link">
-            <h1>"This link can't be opened as it is"</h1>
-            <p>"These parts couldn't be read, and nothing was substituted."</p>
-            <ul class="link-errors">{items}</ul>
-            {rest}
-            <p>
-                <a class="button" href=first>"Open the first preset"</a>
-                " "
-                <a class="button" href=Page::Find.path()>"Find a layout"</a>
-            </p>
-        </main>
+        <main id="reading" class="broken-link" inner_html=content></main>
     }
 }
 
-fn item(error: &KnobError) -> impl IntoView + use<> {
-    let nearest = (!error.nearest.is_empty()).then(|| {
-        view! { <p>"Closest valid value: " <code>{error.nearest.join(", ")}</code></p> }
-    });
-    view! {
-        <li data-rule=error.rule>
-            <strong>{error.knob.clone()}</strong>
-            <p>{error.detail.clone()}</p>
-            {nearest}
-        </li>
+fn content(raw: &str, errors: &[KnobError]) -> String {
+    let first = format!("/?v=1&preset={}", Preset::DEFAULT_ID);
+    let content = html! {
+        h1 { "This link can't be opened as it is" }
+        p { "These parts couldn't be read, and nothing was substituted." }
+        ul class="link-errors" { @for error in errors { (item(error)) } }
+        @if let Some(design) = openable_rest(raw) { (rest(&design)) }
+        p {
+            a class="button" href=(first) { "Open the first preset" }
+            " "
+            a class="button" href=(Page::Find.path()) { "Find a layout" }
+        }
+    };
+    content.into_string()
+}
+
+fn rest(design: &Design) -> Markup {
+    let changed = counted(design.changed().len() as u64, "changed knob", "changed knobs");
+    html! {
+        p {
+            a class="button primary" href={ "/?" (link::encode(design)) } {
+                "Open the rest of the link"
+            }
+            " " (name::title(design)) " with " (changed)
+        }
+    }
+}
+
+fn item(error: &KnobError) -> Markup {
+    html! {
+        li data-rule=(error.rule) {
+            strong { (error.knob) }
+            p { (error.detail) }
+            @if !error.nearest.is_empty() {
+                p { "Closest valid value: " code { (error.nearest.join(", ")) } }
+            }
+        }
     }
 }
 

@@ -21,6 +21,7 @@ use web_sys::{
 use super::beside::Neighbour;
 use super::live::Live;
 use crate::browser::{fetched, pins, refusal, sent};
+use crate::reaction::effect;
 
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
 const MIN_PAUSE: f64 = 250.0;
@@ -51,7 +52,7 @@ const EVENTS: [&str; 11] = [
 
 /// Takes the page over.
 pub(super) fn install(raw: String) {
-    Effect::new(move || {
+    effect(move || {
         let path = window().location().pathname().unwrap_or_default();
         let id = path.trim_start_matches(Page::Results.path()).trim_matches('/').to_owned();
         let Some(main) = document().get_element_by_id("results") else { return };

@@ -7,12 +7,13 @@ use review::{Change, Question, Role, Seq};
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::Session;
+use crate::reaction::memo;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, text, while_so};
 
 /// The questions; those that are answered are folded.
 pub(super) fn agenda(session: Session) -> Part {
     let ids = move |answered: bool| {
-        Memo::new(move |_| {
+        memo(move || {
             session.with_room(|room| {
                 let asked = room.questions.iter().filter(|it| it.is_answered == answered);
                 asked.map(|it| (it.asked.seq, it.answers.len())).collect::<Vec<Key>>()

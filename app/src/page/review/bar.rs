@@ -9,6 +9,7 @@ use super::session::{Line, Session};
 use super::{decisions, name, presence, socket, sync};
 use crate::browser::on_server;
 use crate::panel::header;
+use crate::reaction::handler;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
 
@@ -29,7 +30,7 @@ pub(super) fn bar(session: Session) -> Part {
                 type="button"
                 class="button only-keyboard"
                 title="Bring everyone to your view"
-                on:click=move |_| socket::say(&Ask::Bring {})
+                on:click=handler(move |_| socket::say(&Ask::Bring {}))
             >
                 "Bring everyone here"
             </button>
@@ -76,7 +77,7 @@ fn step(
             aria-label=label
             title=title
             disabled=flag(move || !works())
-            on:click=move |_| act()
+            on:click=handler(move |_| act())
         >
             {icon(shown)}
         </button>
@@ -189,7 +190,7 @@ pub(super) fn note(session: Session) -> Part {
                 class="button icon-button"
                 aria-label="Close the note"
                 hidden=flag(is_empty)
-                on:click=move |_| session.note.set(String::new())
+                on:click=handler(move |_| session.note.set(String::new()))
             >
                 {icon(Icon::Close)}
             </button>

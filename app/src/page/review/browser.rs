@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use review::Unsent;
+use review::json::{Read, Tree};
 use wasm_bindgen_futures::JsFuture;
+use web_sys::js_sys::{Array, JSON, Object};
 use web_sys::{Headers, RequestInit, Response};
 
 /// Key of the browser's secret, from which the server makes a person's id.
@@ -50,7 +52,7 @@ fn unsent_key(session: &str) -> String {
 pub(super) fn unsent(session: &str) -> Vec<Unsent> {
     let storage = window().session_storage().ok().flatten();
     let text = storage.and_then(|it| it.get_item(&unsent_key(session)).ok().flatten());
-    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    text.and_then(|text| read(&text)).unwrap_or_default()
 }
 
 /// Keeps what isn't sent for the case that the page is loaded again.
@@ -62,6 +64,35 @@ pub(super) fn keep_unsent(session: &str, unsent: &[&Unsent]) {
         Ok(text) if !unsent.is_empty() => storage.set_item(&key, &text),
         Ok(_) | Err(_) => storage.remove_item(&key),
     };
+}
+
+/// A text of JSON, by the browser's own reader, which reads numbers to the last digit.
+pub(super) fn read<T: Read>(text: &str) -> Option<T> {
+    T::read(tree(&JSON::parse(text).ok()?)).ok()
+}
+
+/// Largest number up to which every whole one is exact.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+fn tree(value: &JsValue) -> Tree {
+    if let Some(flag) = value.as_bool() {
+        Tree::Flag(flag)
+    } else if let Some(number) = value.as_f64() {
+        let is_whole = number.fract() == 0.0 && (0.0..MAX_WHOLE).contains(&number);
+        if is_whole { Tree::Whole(number as u64) } else { Tree::Real(number) }
+    } else if let Some(text) = value.as_string() {
+        Tree::Text(text)
+    } else if let Some(list) = value.dyn_ref::<Array>() {
+        Tree::List(list.iter().map(|item| tree(&item)).collect())
+    } else if let Some(object) = value.dyn_ref::<Object>() {
+        let entry = |it: JsValue| {
+            let [name, of] = [0, 1].map(|at| Array::from(&it).get(at));
+            Some((name.as_string()?, tree(&of)))
+        };
+        Tree::Object(Object::entries(object).iter().filter_map(entry).collect())
+    } else {
+        Tree::Null
+    }
 }
 
 fn kept(key: &str) -> Option<String> {

@@ -8,12 +8,13 @@ use review::{Candidate, Change, MAX_NAME_LEN, Role, Seq};
 use super::compose::{button, byline, form, line};
 use super::deltas;
 use super::session::Session;
+use crate::reaction::memo;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// The designs that were kept, and the way to keep the working one or to open another.
 pub(super) fn candidates(session: Session) -> Part {
     let ids = move |out: bool| {
-        Memo::new(move |_| {
+        memo(move || {
             session.with_room(|room| {
                 let found = room.candidates.iter().filter(|it| it.out.is_some() == out);
                 found.map(|it| (it.seq, 0)).collect::<Vec<Key>>()

@@ -19,6 +19,7 @@ use web_sys::{CloseEvent, MessageEvent, WebSocket};
 use super::session::{Line, Session};
 use super::socket::{self, Client, with};
 use super::{browser, history, presence, prose};
+use crate::reaction::effect;
 
 /// The first pause before the line is made again, and the longest, in milliseconds.
 const PAUSES: (f64, f64) = (400.0, 15_000.0);
@@ -31,7 +32,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Opens the line, and keeps it open as long as the page is there.
 pub(super) fn install(session: Session) {
-    Effect::new(move || {
+    effect(move || {
         let room = untrack(|| session.with_replica(|replica| replica.room().clone()));
         let earlier = browser::unsent(&session.id());
         session.update(|replica| {
@@ -122,10 +123,10 @@ fn hello(session: Session, socket: &WebSocket) {
 
 fn hear(session: Session, text: &str) {
     with(|client| client.heard = browser::now());
-    match serde_json::from_str::<Tell>(text) {
-        Ok(tell) => take(session, tell),
+    match browser::read::<Tell>(text) {
+        Some(tell) => take(session, tell),
         // The server is of a later version: its page is, too.
-        Err(_) => session.say("The server has changed. Reload the page to go on."),
+        None => session.say("The server has changed. Reload the page to go on."),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Boxes to write in.
 
+use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use present::page::review::{labels, mentions};
 use review::MAX_TEXT_LEN;
 
 use super::session::Session;
+use crate::browser::dom;
+use crate::reaction::handler;
 use crate::widget::part::{IntoPart, Part, live, text as text_of};
 
 /// A box with a button that sends what is in it.
@@ -42,7 +45,7 @@ pub(super) fn composer(session: Session, spec: Composer) -> Part {
         let before = mentions::up_to(&written, to);
         let next = mentions::begun(before).map(|begun| {
             let names = untrack(|| session.participants());
-            let names = mentions::fitting(&before[begun + 1..], names);
+            let names = mentions::fitting(&before[begun + 1..], names, dom::lowered);
             (before[..begun].to_owned(), names)
         });
         let next = next.unwrap_or_default();
@@ -54,10 +57,10 @@ pub(super) fn composer(session: Session, spec: Composer) -> Part {
     view! {
         <form
             class="composer"
-            on:submit=move |event| {
+            on:submit=handler(move |event: ev::SubmitEvent| {
                 event.prevent_default();
                 send();
-            }
+            })
         >
             <label for=id.clone()>{label}</label>
             <textarea
@@ -68,12 +71,12 @@ pub(super) fn composer(session: Session, spec: Composer) -> Part {
                 autocomplete="off"
                 prop:value=text_of(move || text.get())
                 on:input=typed
-                on:keydown=move |event| {
+                on:keydown=handler(move |event: ev::KeyboardEvent| {
                     if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) {
                         event.prevent_default();
                         send();
                     }
-                }
+                })
             ></textarea>
             {names(node, text, offered)}
             <button type="submit" class="button">{button}</button>
@@ -109,7 +112,7 @@ fn names(
         let one = |name: String| {
             let label = format!("@{name}");
             view! {
-                <button type="button" class="text-button" on:click=move |_| pick(&name)>
+                <button type="button" class="text-button" on:click=handler(move |_| pick(&name))>
                     {label}
                 </button>
             }
@@ -150,7 +153,7 @@ pub(super) fn line(
             autocomplete="off"
             spellcheck=max_len.is_none().then_some("false")
             prop:value=text_of(move || written.get())
-            on:input=move |event| written.set(event_target_value(&event))
+            on:input=handler(move |event: ev::Event| written.set(event_target_value(&event)))
         />
     }
     .part()
@@ -163,7 +166,7 @@ pub(super) fn button(label: &'static str, act: impl Fn() + 'static) -> Part {
 
 fn text_button(label: &'static str, act: Box<dyn Fn()>) -> Part {
     view! {
-        <button type="button" class="text-button" on:click=move |_| act()>
+        <button type="button" class="text-button" on:click=handler(move |_| act())>
             {label}
         </button>
     }
@@ -175,7 +178,7 @@ pub(super) fn byline(by: &review::Person, at_millis: u64) -> Part {
     let class = format!("avatar small {}", labels::colour(&by.id));
     view! {
         <p class="byline">
-            <span class=class aria-hidden="true">{labels::initials(by)}</span>
+            <span class=class aria-hidden="true">{labels::initials(by, dom::raised)}</span>
             <strong translate=labels::own(by)>{labels::person(by)}</strong>
             <span class="muted">{labels::moment(at_millis)}</span>
         </p>

@@ -11,6 +11,7 @@ use web_sys::{Element, HtmlElement};
 use super::presence;
 use super::session::Session;
 use crate::browser::download::elements;
+use crate::reaction::{effect, memo};
 use crate::widget::part::{IntoPart, Part, live};
 
 /// The part of a chart inside its axes, as the charts mark it.
@@ -18,7 +19,7 @@ const PLOT: &str = ".chart-plot";
 
 /// Tells the others where the pointer is on a chart.
 pub(super) fn install(session: Session) {
-    Effect::new(move || {
+    effect(move || {
         let moved = window_event_listener(ev::pointermove, move |event| {
             let at = at(&event);
             if session.pointer.with_untracked(|pointer| *pointer != at) {
@@ -73,7 +74,7 @@ fn place(cursor: &Cursor) -> Option<(f64, f64)> {
 
 /// The others' pointers. Decoration: what they point at they also say.
 pub(super) fn cursors(session: Session) -> Part {
-    let shown = Memo::new(move |_| {
+    let shown = memo(move || {
         let own = session.connection.get();
         session.people.with(|people| {
             let others = people.iter().filter(|there| there.connection != own);

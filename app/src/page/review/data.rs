@@ -5,8 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 #[cfg(feature = "ssr")]
 use present::site::Page;
+use review::json::{Fields, Read, Tree};
 use review::{Role, Room};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::browser::on_server;
 
@@ -14,8 +15,8 @@ use crate::browser::on_server;
 const ID: &str = "review-data";
 
 /// Content of a page under `/r`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", from = "Fields")]
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Served {
     /// The form that begins a session.
     Start {
@@ -39,36 +40,20 @@ pub enum Served {
     Missing,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Start,
-    Room,
-    Missing,
-}
-
-/// [`Served`] as it is read. An enum that serde reads by its tag would be kept as a tree first.
-#[derive(Deserialize)]
-struct Fields {
-    kind: Kind,
-    #[serde(default)]
-    link: String,
-    #[serde(default)]
-    name: String,
-    problem: Option<String>,
-    #[serde(default)]
-    id: String,
-    role: Option<Role>,
-    room: Option<Box<Room>>,
-}
-
-impl From<Fields> for Served {
-    fn from(fields: Fields) -> Self {
-        let Fields { kind, link, name, problem, id, role, room } = fields;
-        match (kind, role, room) {
-            (Kind::Start, ..) => Self::Start { link, name, problem },
-            (Kind::Room, Some(role), Some(room)) => Self::Room { id, role, room },
-            (Kind::Room | Kind::Missing, ..) => Self::Missing,
+impl Read for Served {
+    fn read(tree: Tree) -> Result<Self, String> {
+        let mut of = Fields::read(tree)?;
+        let kind: String = of.take("kind")?;
+        match kind.as_str() {
+            "start" => {
+                let (link, name) = (of.take("link")?, of.take("name")?);
+                Ok(Self::Start { link, name, problem: of.take("problem")? })
+            }
+            "room" => {
+                let (id, role) = (of.take("id")?, of.take("role")?);
+                Ok(Self::Room { id, role, room: of.take("room")? })
+            }
+            _ => Ok(Self::Missing),
         }
     }
 }
@@ -81,7 +66,7 @@ pub(super) fn served() -> Arc<Served> {
     let served = document()
         .get_element_by_id(ID)
         .and_then(|element| element.text_content())
-        .and_then(|text| serde_json::from_str(&text).ok())
+        .and_then(|text| super::browser::read(&text))
         .map(Arc::new);
     served.unwrap_or_else(|| Arc::new(Served::Missing))
 }

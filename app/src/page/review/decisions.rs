@@ -8,6 +8,7 @@ use review::{Change, Decision, Outcome, Role, Stale};
 use super::compose::{Composer, byline, composer};
 use super::prose::prose;
 use super::session::Session;
+use crate::reaction::{handler, memo};
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Way of deciding that is chosen.
@@ -15,7 +16,7 @@ type Chosen = RwSignal<Outcome>;
 
 /// Section of the decisions, the box that decides, and reports.
 pub(super) fn decisions(session: Session) -> Part {
-    let ids = Memo::new(move |_| {
+    let ids = memo(move || {
         session.with_room(|room| {
             room.decisions.iter().rev().map(|it| (it.seq, 0)).collect::<Vec<Key>>()
         })
@@ -100,7 +101,7 @@ fn decide(session: Session) -> Part {
                         autocomplete="off"
                         value=outcome.name()
                         prop:checked=flag(move || chosen.get() == outcome)
-                        on:change=move |_| chosen.set(outcome)
+                        on:change=handler(move |_| chosen.set(outcome))
                     />
                     {label}
                 </label>

@@ -1,5 +1,6 @@
 //! Threads: comments on knobs, numbers and designs.
 
+use leptos::ev;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::{MetricAddress, MetricId, MetricPart, Regime};
@@ -13,6 +14,7 @@ use super::places;
 use super::prose::prose;
 use super::session::{NEW_COMMENT_ID, Session};
 use crate::explorer::Topic;
+use crate::reaction::{handler, memo};
 use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Threads that are drawn at once: a session may hold thousands.
@@ -40,8 +42,8 @@ struct State {
 /// The threads, and the box that begins one.
 pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>>) -> Part {
     let filter = RwSignal::new(Filter::All);
-    let names = Memo::new(move |_| session.participants());
-    let you = Memo::new(move |_| session.you.with(|you| you.name.clone()));
+    let names = memo(move || session.participants());
+    let you = memo(move || session.you.with(|you| you.name.clone()));
     let state = move |seq| {
         let read = |numbers: &Numbers, names: &[String], you: &str, room: &Room| {
             let thread = find(room, seq)?;
@@ -60,12 +62,12 @@ pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>
         Filter::Open => state(seq).is_some_and(|state| state.resolved.is_none()),
         Filter::Outdated => state(seq).is_some_and(|state| state.is_outdated),
     };
-    let all = Memo::new(move |_| {
+    let all = memo(move || {
         session.with_room(|room| {
             room.threads.iter().rev().map(|thread| (thread.seq(), 0)).collect::<Vec<Key>>()
         })
     });
-    let found = Memo::new(move |_| {
+    let found = memo(move || {
         let filter = filter.get();
         all.get().into_iter().filter(|(seq, _)| is_in(*seq, filter)).collect::<Vec<Key>>()
     });
@@ -87,7 +89,7 @@ pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>
             format::counted(count as u64, "thread is", "threads are")
         ),
     });
-    let nothing = Memo::new(move |_| all.with(Vec::is_empty));
+    let nothing = memo(move || all.with(Vec::is_empty));
     let nothing = while_so(nothing.into(), || {
         view! {
             <p class="muted">
@@ -106,10 +108,12 @@ pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>
                     id="thread-filter"
                     class="select small"
                     autocomplete="off"
-                    on:change=move |event| filter.set(match event_target_value(&event).as_str() {
-                        "open" => Filter::Open,
-                        "outdated" => Filter::Outdated,
-                        _ => Filter::All,
+                    on:change=handler(move |event: ev::Event| {
+                        filter.set(match event_target_value(&event).as_str() {
+                            "open" => Filter::Open,
+                            "outdated" => Filter::Outdated,
+                            _ => Filter::All,
+                        });
                     })
                 >
                     <option value="all">"All"</option>
@@ -120,7 +124,7 @@ pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>
             {while_so(session.can(Role::Comment), move || new_thread(session))}
             <p class="muted">{hidden}</p>
             <ul class="threads">
-                {list(shown, move |seq| thread(session, seq, Memo::new(move |_| state(seq))))}
+                {list(shown, move |seq| thread(session, seq, memo(move || state(seq))))}
             </ul>
             {older}
             {nothing}
@@ -190,11 +194,11 @@ fn new_thread(session: Session) -> Part {
                     id="about"
                     class="select small"
                     autocomplete="off"
-                    on:change=move |event| {
+                    on:change=handler(move |event: ev::Event| {
                         if let Ok(anchor) = Anchor::parse(&event_target_value(&event)) {
                             session.about.set(anchor);
                         }
-                    }
+                    })
                 >
                     {live(options)}
                 </select>
@@ -221,15 +225,13 @@ fn thread(session: Session, seq: Seq, state: Memo<Option<State>>) -> Part {
     }) else {
         return ().part();
     };
-    let resolved =
-        Memo::new(move |_| state.with(|it| it.as_ref().and_then(|it| it.resolved.clone())));
-    let notes = Memo::new(move |_| {
+    let resolved = memo(move || state.with(|it| it.as_ref().and_then(|it| it.resolved.clone())));
+    let notes = memo(move || {
         let keys = |it: &State| it.notes.iter().map(|note| (*note, 0)).collect::<Vec<Key>>();
         state.with(|it| it.as_ref().map(keys).unwrap_or_default())
     });
-    let is_outdated =
-        Memo::new(move |_| state.with(|it| it.as_ref().is_some_and(|it| it.is_outdated)));
-    let is_to_you = Memo::new(move |_| state.with(|it| it.as_ref().is_some_and(|it| it.is_to_you)));
+    let is_outdated = memo(move || state.with(|it| it.as_ref().is_some_and(|it| it.is_outdated)));
+    let is_to_you = memo(move || state.with(|it| it.as_ref().is_some_and(|it| it.is_to_you)));
     let go_to = go_link(&anchor);
     let is_resolved: Flag = flag(move || resolved.with(Option::is_some));
     let outdated = while_so(is_outdated.into(), || {
@@ -347,7 +349,7 @@ pub(super) fn beside(session: Session, topic: Topic) -> Part {
         }
     };
     let of = anchor.clone();
-    let count = Memo::new(move |_| {
+    let count = memo(move || {
         session.with_room(|room| {
             room.threads.iter().filter(|it| it.anchor == of && it.resolved.is_none()).count()
         })
@@ -372,7 +374,7 @@ pub(super) fn beside(session: Session, topic: Topic) -> Part {
             disabled=flag(move || !may.get() && count.get() == 0)
             title=text(title)
             aria-label=text(title)
-            on:click=move |_| session.talk_about(anchor.clone())
+            on:click=handler(move |_| session.talk_about(anchor.clone()))
         >
             <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
                 <path d="M2.5 3h11v7.5H8L4.5 13.5v-3h-2z"></path>
@@ -390,7 +392,7 @@ pub(super) fn beside(session: Session, topic: Topic) -> Part {
 /// Person who edits a knob, and its value while they hold it.
 fn at_knob(session: Session, knob: KnobId) -> Part {
     let id = knob.id();
-    let there = Memo::new(move |_| {
+    let there = memo(move || {
         let own = session.connection.get();
         session.people.with(|people| {
             let at = |at: &review::wire::At| at.knob.as_deref() == Some(id.as_str());

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use leptos::ev;
 use leptos::prelude::*;
 use present::format;
 use present::page::review::labels;
+use review::json::Fields;
 use review::{Event, Room};
-use serde::Deserialize;
 
 use super::compose::button;
 use super::session::Session;
 use super::{browser, sync};
+use crate::reaction::{effect, handler};
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text};
 
 /// Events per request.
@@ -60,14 +62,9 @@ pub(super) fn get(session: Session) {
     });
 }
 
-/// An answer of the log.
-#[derive(Deserialize)]
-struct Log {
-    events: Vec<Event>,
-}
-
+/// The events in an answer of the log.
 fn events(text: &str) -> Option<Vec<Event>> {
-    serde_json::from_str(text).ok().map(|Log { events }| events)
+    browser::read::<Fields>(text)?.take("events").ok()
 }
 
 /// Shows the session as it was after an event.
@@ -90,7 +87,7 @@ pub(super) fn back_to_now(session: Session) {
 /// The events in words, and the slider that goes back to any of them.
 pub(super) fn history(session: Session) -> Part {
     // Asked for when this part is opened.
-    Effect::new(move || {
+    effect(move || {
         session.seq();
         get(session);
     });
@@ -147,11 +144,11 @@ pub(super) fn history(session: Session) -> Part {
                 prop:value=text(position)
                 disabled=flag(move || session.log.with(Vec::is_empty))
                 aria-valuetext=text(words)
-                on:input=move |event| {
+                on:input=handler(move |event: ev::Event| {
                     if let Ok(seq) = event_target_value(&event).parse() {
                         go(seq);
                     }
-                }
+                })
             />
             <ol class="events" reversed>{list(keys, one)}</ol>
         </section>
@@ -197,7 +194,7 @@ pub(super) fn banner(session: Session) -> Part {
                     <button
                         type="button"
                         class="button primary"
-                        on:click=move |_| back_to_now(session)
+                        on:click=handler(move |_| back_to_now(session))
                     >
                         "Back to now"
                     </button>

@@ -1,27 +1,40 @@
 //! Links to the session: who may do what, until when.
 
+use leptos::ev;
 use leptos::prelude::*;
 use present::page::review::labels;
+use review::json::{Fields, Read, Tree};
 use review::{MAX_NAME_LEN, Role};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::browser;
 use super::compose::{self, button, line};
 use super::session::Session;
 use crate::browser::{copy as copy_text, refusal};
+use crate::reaction::{effect, handler};
 use crate::widget::part::{IntoPart, Part, live};
 
 /// A link as the server lists it, without its secret.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 struct Listed {
     id: String,
     role: Role,
-    #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
     expires_at_millis: Option<u64>,
-    #[serde(default)]
     withdrawn_at_millis: Option<u64>,
+}
+
+impl Read for Listed {
+    fn read(tree: Tree) -> Result<Self, String> {
+        let mut of = Fields::read(tree)?;
+        Ok(Self {
+            id: of.take("id")?,
+            role: of.take("role")?,
+            name: of.take("name")?,
+            expires_at_millis: of.take("expires_at_millis")?,
+            withdrawn_at_millis: of.take("withdrawn_at_millis")?,
+        })
+    }
 }
 
 /// Lifetimes of a link: label and seconds.
@@ -118,7 +131,7 @@ fn for_owner(session: Session) -> Part {
             }
         });
     };
-    Effect::new(refresh);
+    effect(refresh);
     let make = move || {
         let (role, body) = (asked.role.get_untracked(), asked.body());
         leptos::task::spawn_local(async move {
@@ -182,7 +195,7 @@ fn end(session: Session) -> Part {
                     <a class="button" href=session.address("report.md") download="">
                         "Save a copy first"
                     </a>
-                    <button type="button" class="button danger" on:click=move |_| delete()>
+                    <button type="button" class="button danger" on:click=handler(move |_| delete())>
                         "Delete it for everyone"
                     </button>
                 </p>
@@ -211,11 +224,11 @@ fn form(asked: LinkForm, make: Callback<()>) -> Part {
             id="link-role"
             class="select"
             autocomplete="off"
-            on:change=move |event| {
+            on:change=handler(move |event: ev::Event| {
                 if let Some(chosen) = Role::find(&event_target_value(&event)) {
                     role.set(chosen);
                 }
-            }
+            })
         >
             {roles.into_iter().collect::<Vec<_>>()}
         </select>
@@ -224,7 +237,9 @@ fn form(asked: LinkForm, make: Callback<()>) -> Part {
             id="link-time"
             class="select"
             autocomplete="off"
-            on:change=move |event| lasting.set(event_target_value(&event).parse().unwrap_or(0))
+            on:change=handler(move |event: ev::Event| {
+                lasting.set(event_target_value(&event).parse().unwrap_or(0));
+            })
         >
             {times}
         </select>
@@ -294,24 +309,13 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
     .part()
 }
 
-/// An answer that lists links.
-#[derive(Deserialize)]
-struct List {
-    links: Vec<Listed>,
-}
-
+/// The links in an answer that lists them.
 fn list(text: &str) -> Option<Vec<Listed>> {
-    serde_json::from_str(text).ok().map(|List { links }| links)
-}
-
-/// An answer with a link that was made.
-#[derive(Deserialize)]
-struct Made {
-    url: String,
+    browser::read::<Fields>(text)?.take("links").ok()
 }
 
 /// The address of a link that was made.
 fn address(text: &str) -> Option<String> {
-    let Made { url } = serde_json::from_str(text).ok()?;
+    let url: String = browser::read::<Fields>(text)?.take("url").ok()?;
     Some(if url.starts_with('/') { browser::absolute(&url) } else { url })
 }

@@ -1,5 +1,6 @@
 //! Asks for a name before the first thing that others see.
 
+use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use review::wire::Ask;
@@ -7,6 +8,7 @@ use review::{MAX_NAME_LEN, Replica, clean_name};
 
 use super::session::Session;
 use super::{browser, socket};
+use crate::reaction::{effect, handler};
 use crate::widget::part::{IntoPart, Part, text};
 
 /// The id of the box.
@@ -17,7 +19,7 @@ pub(super) fn dialog(session: Session) -> Part {
     let node = NodeRef::<html::Dialog>::new();
     let name = RwSignal::new(String::new());
     let problem = RwSignal::new(None::<String>);
-    Effect::new(move || {
+    effect(move || {
         let Some(dialog) = node.get() else { return };
         if session.asks_name.get() && !dialog.open() {
             name.set(browser::name().unwrap_or_default());
@@ -45,18 +47,18 @@ pub(super) fn dialog(session: Session) -> Part {
             class="name-dialog"
             node_ref=node
             aria-labelledby="name-title"
-            on:close=move |_| {
+            on:close=handler(move |_| {
                 if session.asks_name.get_untracked() {
                     leave();
                 }
-            }
+            })
         >
             <form
                 class="composer"
-                on:submit=move |event| {
+                on:submit=handler(move |event: ev::SubmitEvent| {
                     event.prevent_default();
                     take();
-                }
+                })
             >
                 <h2 id="name-title">"What is your name?"</h2>
                 <p class="muted">
@@ -70,14 +72,14 @@ pub(super) fn dialog(session: Session) -> Part {
                     autocomplete="name"
                     aria-describedby="name-problem"
                     prop:value=text(move || name.get())
-                    on:input=move |event| name.set(event_target_value(&event))
+                    on:input=handler(move |event: ev::Event| name.set(event_target_value(&event)))
                 />
                 <p id="name-problem" class="problem">
                     {text(move || problem.get().unwrap_or_default())}
                 </p>
                 <p class="acts">
                     <button type="submit" class="button primary">"Continue"</button>
-                    <button type="button" class="button" on:click=move |_| leave()>
+                    <button type="button" class="button" on:click=handler(move |_| leave())>
                         "Cancel"
                     </button>
                 </p>

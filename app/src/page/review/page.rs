@@ -16,6 +16,7 @@ use crate::explorer::{Explorer, NumbersOf};
 use crate::panel::keys;
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::{cards, conventions, explanation, header, help, knobs, verdict};
+use crate::reaction::{effect, handler, memo};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
 
 /// A page under `/r`.
@@ -119,7 +120,7 @@ fn results(session: Session) -> Part {
             class="results"
             class:stale=flag(is_stale)
             on:click=pressed
-            on:change=move |event| choose(&event)
+            on:change=handler(move |event: ev::Event| choose(&event))
         >
             {bar::banners(session)}
             {history::banner(session)}
@@ -167,7 +168,7 @@ fn of_stage(stage: u32) -> Anchor {
 /// A way to a comment on each stage by keyboard, below the chart of stages.
 fn stages(session: Session) -> Part {
     let count =
-        Memo::new(move |_| session.explorer.with_numbers(|numbers| numbers.estimate.stages.len()));
+        memo(move || session.explorer.with_numbers(|numbers| numbers.estimate.stages.len()));
     let options = move || {
         let option =
             |stage: usize| view! { <option value=stage>{format!("Stage {stage}")}</option> };
@@ -182,16 +183,16 @@ fn stages(session: Session) -> Part {
                     id="on-stage"
                     class="select small"
                     autocomplete="off"
-                    on:change=move |event| {
+                    on:change=handler(move |event: ev::Event| {
                         chosen.set(event_target_value(&event).parse().unwrap_or(0));
-                    }
+                    })
                 >
                     {live(options)}
                 </select>
                 <button
                     type="button"
                     class="button way"
-                    on:click=move |_| session.talk_about(of_stage(chosen.get_untracked()))
+                    on:click=handler(move |_| session.talk_about(of_stage(chosen.get_untracked())))
                 >
                     "Comment"
                 </button>
@@ -213,10 +214,10 @@ fn bottom_bar(session: Session) -> Part {
             class="button panel-button"
             aria-controls="panel"
             aria-expanded=text(move || is_open().to_string())
-            on:click=move |_| {
+            on:click=handler(move |_| {
                 explorer.sheet_open.set(false);
                 session.panel_open.update(|open| *open = !*open);
-            }
+            })
         >
             {text(move || (if is_open() { "Close review" } else { "Review" }).to_owned())}
         </button>
@@ -227,7 +228,7 @@ fn bottom_bar(session: Session) -> Part {
 /// Keys of the page: those of the explorer that make sense here.
 fn keys(session: Session) {
     let explorer = session.explorer;
-    Effect::new(move || {
+    effect(move || {
         let handle = window_event_listener(ev::keydown, move |event| {
             if event.key() == "Escape" && !event.default_prevented() {
                 close(session);

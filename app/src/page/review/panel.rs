@@ -9,13 +9,14 @@ use review::Numbers;
 
 use super::session::{Session, Tab};
 use super::{agenda, browser, candidates, decisions, discussion, history, links, proposals};
+use crate::reaction::{handler, memo};
 use crate::widget::part::{IntoPart, Part, flag, live, text};
 use crate::widget::sheet::guide_focus;
 
 /// Draws the panel; one part of it is open.
 pub(super) fn panel(session: Session) -> Part {
     // Made anew only when the working design moves; the comments on it are many threads.
-    let design = Memo::new(move |_| session.with_room(|room| room.design.clone()));
+    let design = memo(move || session.with_room(|room| room.design.clone()));
     let numbers = Memo::new_with_compare(
         move |_| design.with(|design| Arc::new(Numbers::of(design))),
         |_, _| true,
@@ -107,7 +108,7 @@ fn one_tab(session: Session, tab: Tab) -> Part {
         Tab::Designs => proposals::count(session),
         Tab::Decide | Tab::History | Tab::Share => String::new(),
     };
-    let count = Memo::new(move |_| count());
+    let count = memo(count);
     view! {
         <button
             type="button"
@@ -116,7 +117,7 @@ fn one_tab(session: Session, tab: Tab) -> Part {
             aria-controls="panel-body"
             aria-selected=open("true", "false")
             tabindex=open("0", "-1")
-            on:click=move |_| session.tab.set(tab)
+            on:click=handler(move |_| session.tab.set(tab))
         >
             {tab.label()}
             {live(move || {

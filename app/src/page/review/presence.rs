@@ -11,6 +11,8 @@ use web_sys::Element;
 
 use super::session::Session;
 use super::{places, socket};
+use crate::browser::dom;
+use crate::reaction::{effect, handler};
 use crate::widget::part::{IntoPart, Part, live, text};
 
 /// Least interval between reports of what the visitor is at: twelve times a second at most.
@@ -19,13 +21,13 @@ const REPORT_INTERVAL: Duration = Duration::from_millis(80);
 /// Tells the others what the visitor is at, and hears what ends following.
 pub(super) fn install(session: Session) {
     let soon = move || soon(session);
-    Effect::new(move || {
+    effect(move || {
         session.tab.track();
         session.explorer.explained.track();
         session.following.track();
         soon();
     });
-    Effect::new(move || {
+    effect(move || {
         let focus = window_event_listener(ev::focusin, move |event| {
             at_knob(session, event.target());
             soon();
@@ -203,9 +205,9 @@ fn avatar(session: Session, there: &Presence) -> Part {
                 title=title.clone()
                 aria-label=title
                 aria-pressed=pressed
-                on:click=move |_| follow(session, connection)
+                on:click=handler(move |_| follow(session, connection))
             >
-                {labels::initials(&there.person)}
+                {labels::initials(&there.person, dom::raised)}
             </button>
         </li>
     }

@@ -10,12 +10,13 @@ use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::Session;
 use super::{deltas, sync};
+use crate::reaction::{handler, memo};
 use crate::widget::part::{self, IntoPart, Key, Part, flag, live, text, while_so};
 
 /// Section of the suggestions, and the way to suggest something.
 pub(super) fn proposals(session: Session) -> Part {
     let ids = move |open: bool| {
-        Memo::new(move |_| {
+        memo(move || {
             session.with_room(|room| {
                 let found = room.proposals.iter().rev();
                 let found = found.filter(|it| (it.state == ProposalState::Open) == open);
@@ -49,7 +50,7 @@ pub(super) fn proposals(session: Session) -> Part {
 /// The suggestion that the visitor makes: knobs that they turn for themselves alone.
 fn draft(session: Session) -> Part {
     let reason = RwSignal::new(String::new());
-    let settings = Memo::new(move |_| {
+    let settings = memo(move || {
         session
             .explorer
             .with_design(|shown| session.base.with(|base| settings::between(base, shown)))
@@ -68,12 +69,12 @@ fn draft(session: Session) -> Part {
         sync::drop_draft(session);
         session.ask(Change::Propose { settings, reason, link: None });
     };
-    let suggesting = Memo::new(move |_| session.suggesting.get());
+    let suggesting = memo(move || session.suggesting.get());
     live(move || {
         if !suggesting.get() {
             return Some(
                 view! {
-                    <button type="button" class="button" on:click=move |_| begin()>
+                    <button type="button" class="button" on:click=handler(move |_| begin())>
                         "Suggest a change"
                     </button>
                 }
@@ -183,7 +184,7 @@ fn actions(session: Session, seq: Seq, author: &str) -> Part {
             <button
                 type="button"
                 class="button primary"
-                on:click=move |_| session.ask(Change::Accept { proposal: seq })
+                on:click=handler(move |_| session.ask(Change::Accept { proposal: seq }))
             >
                 "Accept"
             </button>

@@ -59,12 +59,13 @@ mod browser {
 
     use leptos::prelude::*;
 
-    use super::super::browser::fetch;
+    use super::super::browser::{fetch, read};
     use super::super::session::Session;
     use crate::browser::download::elements;
     use crate::widget::part::{IntoPart, Part};
     use present::html::escaped;
     use present::page::review::mentions::marked;
+    use review::json::{Fields, Read};
 
     /// Maximum number of texts per request.
     const MAX_TEXTS: usize = 100;
@@ -108,7 +109,10 @@ mod browser {
             let address = session.address(&format!("prose?of={}", list.join(",")));
             // What doesn't come stays as its lines.
             let Some((200, text)) = fetch("GET", &address, None).await else { return };
-            let Ok(all) = serde_json::from_str::<BTreeMap<u64, String>>(&text) else { return };
+            let Some(all) = read::<Fields>(&text) else { return };
+            let all = all
+                .rest()
+                .filter_map(|(seq, html)| Some((seq.parse().ok()?, String::read(html).ok()?)));
             KNOWN.with(|known| known.borrow_mut().extend(all));
             let Some(body) = document().body() else { return };
             for element in elements(&body, UNFORMED) {

@@ -3,7 +3,7 @@
 //! [`Replica`] is the session itself. It isn't in a signal, since most of what reads it asks for a
 //! small part: `revision` grows with everything that it takes in, and memos ask it then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -18,6 +18,7 @@ use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 
 use super::{browser, socket};
 use crate::explorer::Explorer;
+use crate::reaction::memo;
 
 /// The box for a new comment.
 pub(super) const NEW_COMMENT_ID: &str = "new-comment";
@@ -215,7 +216,7 @@ impl Session {
     /// As [`Self::may`], but changing only when it does: what it shows stays, with what is typed in
     /// it.
     pub(super) fn can(self, role: Role) -> Signal<bool> {
-        Memo::new(move |_| self.may(role)).into()
+        memo(move || self.may(role)).into()
     }
 
     /// Asks for a change: it counts here at once. Whoever has no name yet is asked for one.
@@ -281,8 +282,7 @@ impl Session {
 
     /// The names of all who are or were here, to be spoken to.
     pub(super) fn participants(self) -> Vec<String> {
-        let mut names: BTreeSet<String> =
-            self.with_room(|room| room.names().into_iter().map(str::to_owned).collect());
+        let mut names = self.with_room(review::Room::names);
         self.people.with(|people| {
             names.extend(people.iter().map(|there| there.person.name.clone()));
         });

@@ -1,11 +1,13 @@
 //! The form that begins a session, and the page of a session that there isn't.
 
+use leptos::ev;
 use leptos::prelude::*;
 use present::site::Page;
 use review::MAX_NAME_LEN;
 
 use super::browser;
 use crate::panel::header;
+use crate::reaction::{effect, handler};
 use crate::widget::part::{IntoPart, Part, text};
 
 /// A page with a title and a little text.
@@ -27,7 +29,7 @@ fn sheet(title: &'static str, body: Part) -> Part {
 pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
     let person = RwSignal::new(String::new());
     let key = RwSignal::new(String::new());
-    Effect::new(move || {
+    effect(move || {
         person.set(browser::name().unwrap_or_default());
         key.set(browser::key());
     });
@@ -43,7 +45,7 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
             class="composer"
             method="post"
             action=Page::Review.path()
-            on:submit=move |_| browser::keep_name(person.get_untracked().trim())
+            on:submit=handler(move |_| browser::keep_name(person.get_untracked().trim()))
         >
             {problem}
             <label for="name">"Name of the review"</label>
@@ -65,7 +67,7 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
                 maxlength=MAX_NAME_LEN
                 autocomplete="name"
                 prop:value=text(move || person.get())
-                on:input=move |event| person.set(event_target_value(&event))
+                on:input=handler(move |event: ev::Event| person.set(event_target_value(&event)))
             />
             <input type="hidden" name="link" value=link.to_owned()/>
             <input type="hidden" name="key" prop:value=text(move || key.get())/>

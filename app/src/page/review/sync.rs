@@ -3,6 +3,7 @@
 //! `base` is the design that the session gave the explorer last. What differs from it is on its
 //! way: a slider that is held, or a suggestion. It stays on top of whatever the others do.
 
+use std::mem;
 use std::time::Duration;
 
 use leptos::prelude::*;
@@ -14,6 +15,7 @@ use review::{Change, Replica, Role, Setting, Undo};
 use super::session::Session;
 use super::socket;
 use crate::browser::Later;
+use crate::reaction::effect;
 
 /// Least interval between previews of a knob that is held: 15 a second at most.
 const PREVIEW_INTERVAL: Duration = Duration::from_millis(67);
@@ -26,10 +28,11 @@ pub(super) fn install(session: Session) {
     let explorer = session.explorer;
     let still = Later::new(SETTLE_DELAY);
     let preview = Preview::new(session);
-    Effect::new(move |was: Option<()>| {
+    let mut is_first = true;
+    effect(move || {
         explorer.with_design(|_| ());
         let goes_on = explorer.in_gesture();
-        if was.is_none() || untrack(|| session.past.with(Option::is_some)) {
+        if mem::take(&mut is_first) || untrack(|| session.past.with(Option::is_some)) {
             return;
         }
         still.run(move || {
@@ -47,7 +50,7 @@ pub(super) fn install(session: Session) {
         }
     });
     // Who only looks on turns nothing; a suggestion is turned by oneself alone.
-    Effect::new(move || {
+    effect(move || {
         let may = match session.suggesting.get() {
             true => session.may(Role::Comment),
             false => session.may(Role::Edit),

@@ -14,6 +14,7 @@ use super::browser;
 use super::state::State;
 use crate::browser::on_server;
 use crate::panel::asking;
+use crate::reaction::memo;
 use crate::timeline::{TimelineFigure, timeline};
 
 /// The page that a raw query string asks for, or what is wrong with the query.
@@ -26,7 +27,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
 fn live(input: Input) -> impl IntoView {
     let state = State::new(input);
     let announcement = browser::install(state);
-    let part = move |text: fn(&ScheduleRun) -> String| Memo::new(move |_| state.with_shown(text));
+    let part = move |text: fn(&ScheduleRun) -> String| memo(move || state.with_shown(text));
     let (cards, formula, stages) =
         (part(labels::cards), part(labels::formula), part(labels::stages));
     let problems = move || match (state.refusal(), state.shown()) {

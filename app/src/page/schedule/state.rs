@@ -13,6 +13,7 @@ use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use crate::browser::Later;
 use crate::panel::asking::{self, Asking};
+use crate::reaction::memo;
 use crate::widget::number_box::NOT_A_NUMBER;
 
 /// A comparison that takes long follows when the numbers have been still for this long.
@@ -42,8 +43,8 @@ impl State {
     pub(super) fn new(input: Input) -> Self {
         let resting = RwSignal::new(input);
         let input = RwSignal::new(input);
-        let outcome = Memo::new(move |_| run::run(&input.get()).map(Arc::new));
-        let refusal = Memo::new(move |_| {
+        let outcome = memo(move || run::run(&input.get()).map(Arc::new));
+        let refusal = memo(move || {
             outcome.with(|outcome| outcome.as_ref().err().map(|refusal| (**refusal).clone()))
         });
         let shown =
@@ -54,11 +55,11 @@ impl State {
                     _ => run::first_good(&input.get_untracked()).map(Arc::new),
                 },
             });
-        let compared = Memo::new(move |_| {
+        let compared = memo(move || {
             let now = input.get();
             if run::compares_quickly(&now) { now } else { resting.get() }
         });
-        let rows = Memo::new(move |_| run::compare(&compared.get()));
+        let rows = memo(move || run::compare(&compared.get()));
         let drafts = RwSignal::default();
         Self { input, drafts, resting, refusal, shown, rows, later: Later::new(DEBOUNCE) }
     }

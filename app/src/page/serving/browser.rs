@@ -16,6 +16,7 @@ use super::state::State;
 use crate::browser::dom::{focus_again, followed};
 use crate::browser::{fetched, follow_state};
 use crate::panel::address::follow_address;
+use crate::reaction::{effect, memo};
 
 /// Ties the state to the address; gives the node of the live region.
 pub(super) fn install(state: State) -> NodeRef<html::P> {
@@ -30,9 +31,8 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
 
 /// Asks for measured loads when something changes, and again with model, accelerator or lengths.
 fn follow_measured(state: State) {
-    let key =
-        Memo::new(move |_| state.wants_measured().then(|| state.with_resting(measured_address)));
-    Effect::new(move |_| {
+    let key = memo(move || state.wants_measured().then(|| state.with_resting(measured_address)));
+    effect(move || {
         let Some(address) = key.get() else { return };
         spawn_local(async move {
             let text = fetched(&address).await;

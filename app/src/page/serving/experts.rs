@@ -19,6 +19,7 @@ use web_sys::{File, HtmlInputElement};
 
 use super::state::State;
 use crate::browser::{download, posted};
+use crate::reaction::memo;
 
 /// Bytes of a trace that the browser reads.
 const MAX_BYTES: f64 = 64e6;
@@ -32,12 +33,11 @@ type Trace = Result<Arc<Patterns>, Vec<String>>;
 
 /// The part of the page.
 pub(super) fn part(state: State) -> impl IntoView {
-    let kept = Memo::new(move |_| state.outcome.with_shown(kept));
+    let kept = memo(move || state.outcome.with_shown(kept));
     let trace = RwSignal::new(None::<Trace>);
     let goal = RwSignal::new(Goal::Equal);
-    let traced = Memo::new(move |_| {
-        trace.with(|trace| trace.as_ref().map(|it| beside(state, it, goal.get())))
-    });
+    let traced =
+        memo(move || trace.with(|trace| trace.as_ref().map(|it| beside(state, it, goal.get()))));
     let open = move |event: ev::Event| {
         if let Some(file) = chosen(&event_target::<HtmlInputElement>(&event)) {
             let visited = untrack(|| experts(state)).map_or(1, |it| it.visited());

@@ -10,6 +10,7 @@ use super::state::State;
 use super::{browser, experts};
 use crate::browser::on_server;
 use crate::panel::asking::{self, explained, section};
+use crate::reaction::memo;
 
 /// The page that a raw query string asks for, or what is wrong with the query.
 pub fn page(raw: &str) -> impl IntoView + use<> {
@@ -23,7 +24,7 @@ fn live(design: Design) -> impl IntoView {
     let outcome = state.outcome;
     let announcement = browser::install(state);
     let shown = move |text: fn(&ServingAnswer) -> String| move || outcome.with_shown(text);
-    let layouts = Memo::new(move |_| state.with_front(front::html));
+    let layouts = memo(move || state.with_front(front::html));
     view! {
         <main class="schedule-main serving-main" on:click=move |event| {
             browser::follow_link(state, &event);

@@ -13,6 +13,7 @@ use present::page::serving::{ServingAnswer, with_model};
 
 use crate::browser::{Later, takes_over};
 use crate::panel::asking::{Asking, Field, Outcome};
+use crate::reaction::memo;
 
 /// Layouts follow when the numbers have been still for this long.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -42,7 +43,7 @@ impl State {
             Ok(ServingAnswer { plan, inference })
         });
         let layouts = move |design: &Design| LayoutFront::new(design, &OneThread);
-        let front = Memo::new(move |_| Arc::new(resting.with(layouts)));
+        let front = memo(move || Arc::new(resting.with(layouts)));
         let front_stands = RwSignal::new(takes_over());
         // The server has it before it writes the page.
         let measured = RwSignal::new(use_context::<Measured>().unwrap_or_default());

@@ -23,6 +23,7 @@ use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaEle
 
 use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
+use crate::reaction::effect;
 
 /// Time that form and text have been still before the server is queried.
 const DEBOUNCE: Duration = Duration::from_millis(350);
@@ -45,7 +46,7 @@ struct Builder {
 
 /// Takes the page over.
 pub(super) fn install() {
-    Effect::new(|| {
+    effect(|| {
         let (Some(main), Some(text)) = (document().get_element_by_id("build"), text_box()) else {
             return;
         };

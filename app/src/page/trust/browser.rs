@@ -2,6 +2,7 @@
 //! filter, and follows the page's own links without loading it again.
 
 use std::convert::Infallible;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::browser::download::closest;
 use crate::browser::folder::at;
 use crate::browser::{Later, replace_address};
 use crate::panel::address::follow_address;
+use crate::reaction::effect;
 
 /// The address follows when the filter has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
@@ -31,7 +33,7 @@ const SIGNS: [&str; 5] = ["scroll", "pointermove", "pointerdown", "keydown", "fo
 /// Fetches the runs as soon as somebody does anything, and ties the filter to the address.
 pub(super) fn install(runs: Runs) {
     let asked = StoredValue::new(false);
-    Effect::new(move || {
+    effect(move || {
         let listeners = SIGNS.map(|sign| {
             window_event_listener_untyped(sign, move |_| {
                 if asked.try_get_value() == Some(false) {
@@ -51,9 +53,10 @@ pub(super) fn install(runs: Runs) {
         },
     );
     let address = Later::new(ADDRESS_DELAY);
-    Effect::new(move |is_first: Option<()>| {
+    let mut is_first = true;
+    effect(move || {
         let to = runs.filter.with(Filter::address);
-        if is_first.is_some() {
+        if !mem::take(&mut is_first) {
             address.run(move || replace_address(&to));
         }
     });

@@ -11,18 +11,19 @@ use validation::report::Row;
 
 use super::browser;
 use super::runs::Runs;
+use crate::reaction::{effect, memo};
 use crate::widget::figure::{Draw, Figure, figure};
 
 /// The chart with a slider that goes through its points.
 pub(super) fn points(runs: Runs) -> impl IntoView {
-    let points = Memo::new(move |_| {
+    let points = memo(move || {
         runs.rows.with(|rows| match rows {
             Some(rows) => runs.filter.with(|filter| Arc::new(points_of(rows, filter))),
             None => Arc::default(),
         })
     });
     let current = RwSignal::new(None::<usize>);
-    Effect::new(move || {
+    effect(move || {
         points.track();
         current.set(None);
     });

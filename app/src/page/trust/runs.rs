@@ -9,6 +9,7 @@ use present::site::Page;
 use validation::report::Row;
 
 use crate::browser::on_server;
+use crate::reaction::memo;
 
 /// State of the page that can change.
 #[derive(Clone, Copy)]
@@ -28,7 +29,7 @@ pub(super) struct Runs {
 impl Runs {
     pub(super) fn new(rows: Option<Rows>, filter: Filter) -> Self {
         let (rows, filter) = (RwSignal::new(rows), RwSignal::new(filter));
-        let found = Memo::new(move |_| {
+        let found = memo(move || {
             rows.with(|rows| match rows {
                 Some(rows) => filter.with(|filter| filter.select(rows)),
                 None => Vec::new(),

@@ -1,6 +1,5 @@
 //! The headline numbers of a design: the cards with their lines and bars, and all of it in a line.
 
-use model::MemoryState;
 use model::design::Design;
 use model::ground::choice::{AttentionFlops, Choice, Timing};
 use model::ground::units::Bytes;
@@ -167,10 +166,6 @@ pub struct Meter {
     pub peak: f64,
     /// Where the true peak lies with eight chances in ten.
     pub likely: [f64; 2],
-    /// Bytes over the limit.
-    pub over: Bytes,
-    /// Certainty that it fits.
-    pub state: MemoryState,
 }
 
 impl Meter {
@@ -187,8 +182,6 @@ impl Meter {
         Self {
             peak: share(metrics.memory_peak),
             likely: likely_peaks(&numbers.plan, &numbers.estimate).map(share),
-            over: metrics.memory_peak.beyond(metrics.memory_limit),
-            state: metrics.memory_state(),
         }
     }
 }
@@ -252,32 +245,40 @@ fn degrees(design: &Design) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
+    use model::MemoryState;
+    use model::training::estimate::Metrics;
+
     use super::*;
 
-    fn meter(gib: f64) -> Meter {
+    fn meter(gib: f64) -> (Meter, Metrics) {
         let mut design = Design::from_preset("pangu-ultra-moe-6k").unwrap();
         design.cluster.hbm_usable_gib = Some(gib);
-        Meter::of(&Numbers::of(&design).unwrap())
+        let numbers = Numbers::of(&design).unwrap();
+        (Meter::of(&numbers), numbers.estimate.metrics)
+    }
+
+    fn is_over(metrics: &Metrics) -> bool {
+        metrics.memory_peak > metrics.memory_limit
     }
 
     #[test]
     fn the_bar_is_full_at_the_limit_and_shows_what_is_beyond() {
-        let peak = meter(60.0).peak * 0.06;
-        let full = meter(peak);
+        let peak = meter(60.0).0.peak * 0.06;
+        let (full, _) = meter(peak);
         assert!((full.peak - 1_000.0).abs() <= 1.0, "{full:?}");
-        let half = meter(peak * 2.0);
-        assert!((half.peak - 500.0).abs() <= 1.0 && half.over == Bytes::ZERO, "{half:?}");
-        let over = meter(peak / 1.1);
-        assert!((over.peak - 1_100.0).abs() <= 1.0 && over.over > Bytes::ZERO, "{over:?}");
-        assert_eq!(meter(peak / 3.0).peak.to_bits(), 1_250.0_f64.to_bits());
+        let (half, metrics) = meter(peak * 2.0);
+        assert!((half.peak - 500.0).abs() <= 1.0 && !is_over(&metrics), "{half:?}");
+        let (over, metrics) = meter(peak / 1.1);
+        assert!((over.peak - 1_100.0).abs() <= 1.0 && is_over(&metrics), "{over:?}");
+        assert_eq!(meter(peak / 3.0).0.peak.to_bits(), 1_250.0_f64.to_bits());
     }
 
     /// The shadow lies before the limit, across it or behind it, as the state says.
     #[test]
     fn the_shadow_crosses_the_limit_where_it_is_tight() {
         for gib in 30..120 {
-            let Meter { likely: [low, high], state, .. } = meter(f64::from(gib));
-            match state {
+            let (Meter { likely: [low, high], .. }, metrics) = meter(f64::from(gib));
+            match metrics.memory_state() {
                 MemoryState::Fits => assert!(high <= 1_000.0, "{gib}: {high}"),
                 MemoryState::Tight | MemoryState::Unlikely => {
                     assert!(low <= 1_000.0 && high >= 1_000.0, "{gib}");

@@ -97,7 +97,7 @@ pub fn change(change: &Change, room: &Room) -> String {
         let found = room.threads.iter().find(|thread| thread.seq() == seq);
         found.map_or_else(String::new, |found| anchor(&found.anchor, room))
     };
-    let candidate = |seq: u64| anchor(&Anchor::Candidate(seq), room).to_lowercase_first();
+    let candidate = |seq: u64| lowered(anchor(&Anchor::Candidate(seq), room));
     match change {
         Change::Create { .. } => "began the session".to_owned(),
         Change::Rename { name } => format!("called the session {name}"),
@@ -115,16 +115,16 @@ pub fn change(change: &Change, room: &Room) -> String {
         },
         Change::Reject { .. } => "rejected a suggestion".to_owned(),
         Change::Comment { anchor: of, .. } => {
-            format!("commented on {}", anchor(of, room).to_lowercase_first())
+            format!("commented on {}", lowered(anchor(of, room)))
         }
         Change::Reply { thread: of, .. } => {
-            format!("replied about {}", thread(*of).to_lowercase_first())
+            format!("replied about {}", lowered(thread(*of)))
         }
         Change::Resolve { thread: of } => {
-            format!("resolved the thread on {}", thread(*of).to_lowercase_first())
+            format!("resolved the thread on {}", lowered(thread(*of)))
         }
         Change::Reopen { thread: of } => {
-            format!("opened the thread on {} again", thread(*of).to_lowercase_first())
+            format!("opened the thread on {} again", lowered(thread(*of)))
         }
         Change::Ask { .. } => "put a question on the agenda".to_owned(),
         Change::Answer { .. } => "answered a question".to_owned(),
@@ -175,12 +175,13 @@ pub fn editor(edited: &Edited) -> String {
     person(&edited.by)
 }
 
-/// Initials of a person, at most two; a dot without a name.
+/// Initials of a person, at most two; a dot without a name. `raised` gives a text in capitals, as
+/// a browser has them at hand.
 #[must_use]
-pub fn initials(person: &Person) -> String {
+pub fn initials(person: &Person, raised: fn(&str) -> String) -> String {
     let letters = person.name.split_whitespace().filter_map(|word| word.chars().next());
-    let letters: String = letters.take(2).flat_map(char::to_uppercase).collect();
-    if letters.is_empty() { "·".to_owned() } else { letters }
+    let letters: String = letters.take(2).collect();
+    if letters.is_empty() { "·".to_owned() } else { raised(&letters) }
 }
 
 /// The class of a person's colour. It is never all that tells people apart.
@@ -219,23 +220,15 @@ const fn date(days: u64) -> (u64, usize, u64) {
     (year, month as usize, day)
 }
 
-/// A text in the middle of a sentence.
-trait Lowered {
-    /// Its first letter small, unless it begins with an abbreviation.
-    fn to_lowercase_first(&self) -> String;
-}
-
-impl Lowered for String {
-    fn to_lowercase_first(&self) -> String {
-        let mut letters = self.chars();
-        let (first, second) = (letters.next(), letters.clone().next());
-        match first {
-            Some(first) if second.is_none_or(char::is_lowercase) => {
-                first.to_lowercase().chain(letters).collect()
-            }
-            _ => self.clone(),
-        }
+/// A text in the middle of a sentence: its first letter small, unless it begins with an
+/// abbreviation. What isn't ASCII is part of a name, and stays.
+fn lowered(mut text: String) -> String {
+    if text.as_bytes().get(1).is_none_or(u8::is_ascii_lowercase)
+        && let Some(first) = text.get_mut(..1)
+    {
+        first.make_ascii_lowercase();
     }
+    text
 }
 
 /// The metrics whose change is given for a candidate or a suggestion.
@@ -280,9 +273,9 @@ mod tests {
     #[test]
     fn a_person_has_initials_and_one_of_eight_colours() {
         let named = |name: &str| Person { name: name.into(), ..Person::default() };
-        assert_eq!(initials(&named("ann lee smith")), "AL");
-        assert_eq!(initials(&named("王")), "王");
-        assert_eq!(initials(&named("")), "·");
+        assert_eq!(initials(&named("ann lee smith"), str::to_uppercase), "AL");
+        assert_eq!(initials(&named("王"), str::to_uppercase), "王");
+        assert_eq!(initials(&named(""), str::to_uppercase), "·");
         assert!(colour("4f2a").starts_with("person-"));
     }
 }

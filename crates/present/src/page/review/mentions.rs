@@ -25,10 +25,11 @@ pub fn begun(before: &str) -> Option<usize> {
     (!is_word && !rest.contains('\n') && rest.chars().count() <= 40).then_some(at)
 }
 
-/// The names that begin so, whatever the case.
-pub fn fitting(start: &str, names: Vec<String>) -> Vec<String> {
-    let start = start.to_lowercase();
-    let fits = |name: &String| name.to_lowercase().starts_with(&start) && *name != start;
+/// The names that begin so, whatever the case; `lowered` gives a text in small letters, as a
+/// browser has them at hand.
+pub fn fitting(start: &str, names: Vec<String>, lowered: fn(&str) -> String) -> Vec<String> {
+    let start = lowered(start);
+    let fits = |name: &String| lowered(name).starts_with(&start) && *name != start;
     names.into_iter().filter(fits).take(MAX_OFFERED).collect()
 }
 
@@ -100,8 +101,8 @@ mod tests {
         for not in ["ann@example", "no name", "@Ann\nnext"] {
             assert_eq!(begun(not), None, "{not}");
         }
-        assert_eq!(fitting("an", names()), ["Ann", "Ann Lee"]);
-        assert_eq!(fitting("x", names()), [""; 0]);
+        assert_eq!(fitting("an", names(), str::to_lowercase), ["Ann", "Ann Lee"]);
+        assert_eq!(fitting("x", names(), str::to_lowercase), [""; 0]);
         assert_eq!(up_to("a王😀b", Some(4)), "a王😀");
         assert_eq!(up_to("ab", None), "ab");
     }
