@@ -22,7 +22,6 @@ use serde_json::{Map, Value};
 
 pub use answer::Imported;
 use answer::{Assumed, Ignored, Question, Set, UnknownKey, imported};
-pub use text::{assumed, question, unknown};
 
 use crate::caller::Caller;
 use crate::files;

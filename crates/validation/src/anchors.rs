@@ -1,7 +1,6 @@
 //! The table of measured runs in which a design finds its nearest: `model::training::anchor`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use model::ground::choice::Choice;
 use model::{Plan, design::link, estimate, training::anchor};
@@ -10,23 +9,9 @@ use crate::calibrate::Case;
 use crate::left_out::LeftOut;
 use crate::report::Row;
 
-/// Head of the module with the table of measured runs.
-const HEAD: &str = "\
-//! Measured runs, one of each source, model, accelerator and number format. Written by
-//! `cargo xtask calibrate`.
-
-use super::run::Anchor;
-use crate::catalogue::accelerator::AcceleratorId;
-use crate::ground::choice::{Framework, Precision};
-
-/// The runs, each the one whose error is in the middle of its like.
-#[rustfmt::skip]
-pub static ANCHORS: &[Anchor] = &[
-";
-
-/// The module of the model that holds the table.
+/// The model's table of measured runs, one of each source, model, accelerator and number format.
 #[must_use]
-pub fn module(errors: &[(&Case<'_>, LeftOut)]) -> String {
+pub fn table(errors: &[(&Case<'_>, LeftOut)]) -> String {
     let mut like: BTreeMap<[&str; 4], Vec<&(&Case<'_>, LeftOut)>> = BTreeMap::new();
     for entry in errors {
         let (case, error) = entry;
@@ -39,38 +24,31 @@ pub fn module(errors: &[(&Case<'_>, LeftOut)]) -> String {
         ];
         like.entry(key).or_default().push(entry);
     }
-    let mut text = String::from(HEAD);
-    for entries in like.values_mut() {
+    let lines = like.values_mut().map(|entries| {
         entries.sort_by(|one, other| one.1.log_ratio.total_cmp(&other.1.log_ratio));
         let (case, error) = entries[(entries.len() - 1) / 2];
-        write(&mut text, case, error);
-    }
-    text + "];\n"
+        line(case, error)
+    });
+    lines.collect()
 }
 
-fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
+fn line(case: &Case<'_>, error: &LeftOut) -> String {
     let plan = case.plan();
     let design = plan.design();
     let billions = |count: u128| count as f64 / 1e9;
-    let name = format!("    Anchor::new([{:?}, {:?}],", error.id, case.run.model);
-    let part = format!(
-        "AcceleratorId::{:?}, [{}, {}],",
-        design.cluster.accelerator, design.cluster.num_devices, design.training.seq_length,
-    );
-    let rest = format!(
-        "[{:.2}, {:.2}], (Precision::{:?}, Framework::{:?}), {:.3}),",
+    format!(
+        "{}\t{}\t{}\t{}\t{}\t{:.2}\t{:.2}\t{}\t{}\t{:.3}\n",
+        error.id,
+        case.run.model,
+        design.cluster.accelerator.name(),
+        design.cluster.num_devices,
+        design.training.seq_length,
         billions(plan.params_active()),
         billions(plan.params_total()),
-        design.training.precision,
-        design.kernel.framework,
+        design.training.precision.name(),
+        design.kernel.framework.name(),
         error.log_ratio,
-    );
-    // What is too long for a line takes another one.
-    let name = if name.len() > 100 { name.replacen(", ", ",\n        ", 1) } else { name };
-    let last = name.len() - name.rfind('\n').map_or(0, |at| at + 1);
-    let between = if last + 1 + part.len() > 100 { "\n        " } else { " " };
-    // Writing to a string can't fail.
-    let _ = writeln!(text, "{name}{between}{part}\n        {rest}");
+    )
 }
 
 /// Head of the module with the table of the best runs.
@@ -117,9 +95,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_generated_tables_begin_as_the_models_do() {
-        let runs = include_str!("../../../model/src/training/anchor/table.rs");
+    fn the_generated_module_begins_as_the_models_does() {
         let best = include_str!("../../../model/src/training/anchor/best.rs");
-        assert!(runs.starts_with(HEAD) && best.starts_with(BEST_HEAD));
+        assert!(best.starts_with(BEST_HEAD));
     }
 }

@@ -3,14 +3,12 @@
 mod best;
 mod published;
 mod run;
-mod table;
 
 use crate::training::plan::Plan;
 
 pub use best::BEST;
 pub use published::{Best, best, comparable_mfu, operand_bits};
 pub use run::Anchor;
-pub use table::ANCHORS;
 
 /// The distance above which a measured run tells nothing of a design.
 pub const MAX_DISTANCE: f64 = 4.0;
@@ -41,7 +39,7 @@ impl Nearest {
 /// The measured run that is nearest to a plan, or none within [`MAX_DISTANCE`].
 #[must_use]
 pub fn nearest(plan: &Plan) -> Option<Nearest> {
-    let all = ANCHORS.iter().map(|run| Nearest { run, distance: run.distance(plan) });
+    let all = Anchor::all().iter().map(|run| Nearest { run, distance: run.distance(plan) });
     all.filter(|near| near.distance <= MAX_DISTANCE)
         .min_by(|one, other| one.distance.total_cmp(&other.distance))
 }

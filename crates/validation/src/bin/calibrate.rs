@@ -75,7 +75,7 @@ fn run() -> io::Result<()> {
     let below = if end.is_empty() { "" } else { &rest[rest.find(end).ok_or_else(lost)?..] };
     fs::write(&path, format!("{above}{table}{below}"))?;
     if let Some(fitted) = fitted {
-        fs::write(path_to("../../model/src/training/anchor/table.rs"), fitted.anchors)?;
+        fs::write(path_to("../../model/src/training/anchor/table.tsv"), fitted.anchors)?;
         let best = anchors::best(&validate(runs::published()).rows);
         fs::write(path_to("../../model/src/training/anchor/best.rs"), best)?;
         fs::write(path_to("runs/left_out.csv"), fitted.left_out)?;
@@ -128,7 +128,7 @@ fn path_to(place: &str) -> PathBuf {
 struct Fitted {
     /// The constants, and the errors of the step time.
     table: String,
-    /// The module of measured runs.
+    /// The table of measured runs.
     anchors: String,
     /// The errors of each source under constants that were fitted without it.
     left_out: String,
@@ -167,7 +167,7 @@ impl Fitted {
         let spreads = ranges::spreads(&left_out);
         Ok(Self {
             table: format!("{MARK}\n\n{}", table(&constants, &cases, &spreads, &pairs)),
-            anchors: anchors::module(&anchors),
+            anchors: anchors::table(&anchors),
             left_out: left_out::table(&left_out).map_err(io::Error::other)?,
         })
     }

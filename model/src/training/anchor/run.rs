@@ -1,7 +1,12 @@
 //! A measured run, and its distance to a plan.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use once_cell::race::OnceBox;
+
 use crate::catalogue::accelerator::AcceleratorId;
-use crate::ground::choice::{Framework, Precision};
+use crate::ground::choice::{Choice as _, Framework, Precision};
 use crate::training::plan::Plan;
 
 /// A measured run, by what makes runs alike.
@@ -15,12 +20,12 @@ pub struct Anchor {
     pub accelerator: AcceleratorId,
     /// Devices.
     pub devices: u32,
+    /// Tokens of a sequence.
+    pub seq_length: u32,
     /// Parameters that a token meets, in billions.
     pub active_billions: f64,
     /// All parameters, in billions.
     pub total_billions: f64,
-    /// Tokens of a sequence.
-    pub seq_length: u32,
     /// Number format of the matrix products.
     pub precision: Precision,
     /// Framework.
@@ -30,29 +35,35 @@ pub struct Anchor {
     pub log_ratio: f64,
 }
 
+/// Measured runs, one of each source, model, accelerator and number format, each the one whose
+/// error is in the middle of its like: the fields of [`Anchor`], in their order. Written by
+/// `cargo xtask calibrate`.
+static TABLE: &str = include_str!("table.tsv");
+
 impl Anchor {
-    /// One of the table: its name, its part, devices and sequence, active and all parameters in
-    /// billions, number format and framework, and its error.
-    pub(super) const fn new(
-        [id, model]: [&'static str; 2],
-        accelerator: AcceleratorId,
-        [devices, seq_length]: [u32; 2],
-        [active_billions, total_billions]: [f64; 2],
-        (precision, framework): (Precision, Framework),
-        log_ratio: f64,
-    ) -> Self {
-        Self {
-            id,
-            model,
-            accelerator,
-            devices,
-            active_billions,
-            total_billions,
-            seq_length,
-            precision,
-            framework,
-            log_ratio,
-        }
+    /// The table's.
+    #[must_use]
+    pub fn all() -> &'static [Self] {
+        static ALL: OnceBox<Vec<Anchor>> = OnceBox::new();
+        ALL.get_or_init(|| Box::new(TABLE.lines().filter_map(Self::read).collect()))
+    }
+
+    /// The run of a line.
+    fn read(line: &'static str) -> Option<Self> {
+        let mut fields = line.split('\t');
+        let mut field = || fields.next();
+        Some(Self {
+            id: field()?,
+            model: field()?,
+            accelerator: AcceleratorId::from_name(field()?)?,
+            devices: field()?.parse().ok()?,
+            seq_length: field()?.parse().ok()?,
+            active_billions: field()?.parse().ok()?,
+            total_billions: field()?.parse().ok()?,
+            precision: Precision::from_name(field()?)?,
+            framework: Framework::from_name(field()?)?,
+            log_ratio: field()?.parse().ok()?,
+        })
     }
 
     /// Relative error of the predicted speed: predicted / measured - 1.
@@ -93,5 +104,15 @@ impl Anchor {
             part,
         ];
         libm::sqrt(differences.iter().map(|part| part * part).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_table_is_a_run() {
+        assert_eq!(Anchor::all().len(), TABLE.lines().count());
     }
 }
