@@ -177,7 +177,9 @@ macro_rules! read_fields {
                 let mut of = <$crate::json::Fields as $crate::json::Read>::read(tree)?;
                 let read = Self {
                     $($field: of.take(stringify!($field))?,)*
-                    $($($optional: of.take::<Option<_>>(stringify!($optional))?.unwrap_or_default(),)*)?
+                    $($(
+                        $optional: of.take::<Option<_>>(stringify!($optional))?.unwrap_or_default(),
+                    )*)?
                 };
                 if $strict {
                     of.end()?;
