@@ -7,6 +7,7 @@ use once_cell::race::OnceBox;
 
 use crate::catalogue::accelerator::AcceleratorId;
 use crate::ground::choice::{Choice as _, Framework, Precision};
+use crate::ground::decimal;
 use crate::training::plan::Plan;
 
 /// A measured run, by what makes runs alike.
@@ -58,11 +59,11 @@ impl Anchor {
             accelerator: AcceleratorId::from_name(field()?)?,
             devices: field()?.parse().ok()?,
             seq_length: field()?.parse().ok()?,
-            active_billions: field()?.parse().ok()?,
-            total_billions: field()?.parse().ok()?,
+            active_billions: decimal::parse(field()?)?,
+            total_billions: decimal::parse(field()?)?,
             precision: Precision::from_name(field()?)?,
             framework: Framework::from_name(field()?)?,
-            log_ratio: field()?.parse().ok()?,
+            log_ratio: decimal::parse(field()?)?,
         })
     }
 
