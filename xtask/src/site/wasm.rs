@@ -81,8 +81,8 @@ const DRAFT: [&str; 3] = [
     "profile.dev.package.model.opt-level=3",
 ];
 
-/// Compiles modules for the browser, each to a file of its own. They share one compilation of `app`,
-/// and a draft shares the macros of its dependencies with the server's build.
+/// Compiles modules for the browser, each to a file of its own. They share one compilation of
+/// `app`, and a draft shares the macros of its dependencies with the server's build.
 pub(crate) fn compile(
     workspace: &Workspace,
     quality: Quality<'_>,
